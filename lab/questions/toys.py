@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from lab.questions.question import Option, Question, shuffled
 from lab.toy.data import as_text, letter
@@ -67,16 +68,25 @@ def with_blank(words: tuple[int, ...], place: int) -> str:
     return " ".join(letters)
 
 
+_PAIR_HINTS = {
+    "toy-across": "Which two things must be true of such a pair of tokens?",
+    "toy-shared": "This head compares letters and sentences. What scores highest for this letter?",
+    "toy-alone": "No letter of the other sentence is equal. What scores highest then?",
+    "toy-segment": "For this head every token is in one sentence now. What is left to compare?",
+}
+
+
 def pair_checks(first: Sequence[str], second: Sequence[str]) -> tuple[Question | None, ...]:
     """Ask where the two heads of the toy with two sentences look; ``first`` and ``second`` have their letters."""
     shared = next((letter for letter in first if letter in second), None)
     alone = next((letter for letter in first if letter not in second), None)
-    return (
+    asked = (
         _compared_across(),
         None if shared is None else _looks("shared", shared, present=True),
         None if alone is None else _looks("alone", alone, present=False),
         _one_segment(),
     )
+    return tuple(None if each is None else replace(each, hint=_PAIR_HINTS[each.id]) for each in asked)
 
 
 def _compared_across() -> Question:

@@ -17,7 +17,7 @@ from lab.ui.sentence import show_row
 _HINT = "Click a word to choose its sentence. Hold Shift and click to choose the other sentence."
 
 
-def draw_sentence(view: SentencesView, heads: str | Head | None = None) -> None:
+def show_tokens(view: SentencesView, heads: str | Head | None = None) -> None:
     """Draw the row of tokens.
 
     A click chooses the sentence that attends; a click with Shift, or a second click, chooses the other sentence. For

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,9 +13,8 @@ from lab.analysis.sentences.split import MOST, Sentences, aside, split
 from lab.course.pages import lesson_of
 from lab.course.words import escaped, named, quoted
 from lab.figures.sentences import apart, between, read
-from lab.lessons.inter_sentence_attention.checks import counting
 from lab.models.trace import Trace
-from lab.questions.question import Question
+from lab.questions.returning import Spot
 from lab.text.sentences.unavailable import SentencesUnavailable
 from lab.ui import selection, sidebar
 from lab.ui.page import LessonPage
@@ -26,7 +24,6 @@ from lab.ui.shared.metric_choice import choose_sinks, sinks_left_out
 from lab.ui.sidebar import use_texts
 from lab.ui.terms import say
 
-MATRIX = "sentences"
 # The example for learners whose text has only one sentence.
 EXAMPLE = lesson_of("inter-sentence-attention").text
 
@@ -36,6 +33,7 @@ class SentencesView:
     """A text with at least two sentences; ``a`` and ``b`` are the chosen row and column, from 0.
 
     ``left_out``: special tokens (or the first token, without special tokens) take no part in the numbers on screen.
+    ``toy``: the sentences belong to a toy, so that no text replaces them.
     """
 
     page: LessonPage
@@ -44,6 +42,13 @@ class SentencesView:
     a: int
     b: int
     left_out: bool
+    toy: bool
+
+    @property
+    def spot(self) -> Spot:
+        """The place that questions are about: the first tokens of the two chosen sentences."""
+        query, key = (self.sentences.places(sentence)[0] for sentence in (self.a, self.b))
+        return Spot(self.trace, 0, 0, query, key)
 
     @property
     def found(self) -> InterSentence:
@@ -70,11 +75,6 @@ class SentencesView:
         return between(self.trace, left_out).values(measure)
 
     @property
-    def is_toy(self) -> bool:
-        """Return whether the sentences belong to a toy, so that no text replaces them."""
-        return self.page.selection[MODE] == TOY
-
-    @property
     def causal(self) -> bool:
         return is_causal(self.trace)
 
@@ -94,23 +94,14 @@ class SentencesView:
         return " and ".join(parts)
 
 
-def proven(step: Callable[[SentencesView], Trace | None]) -> Callable[[SentencesView], Trace]:
-    """Make a step return the run that it has drawn: the run of the view, or another run that the step made."""
-
-    def drawn(view: SentencesView) -> Trace:
-        return step(view) or view.trace
-
-    return drawn
-
-
 def look(page: LessonPage, own: Trace) -> SentencesView | None:
     """Return the sentences of the learner's text (or of an example if the text has only one), and the chosen two."""
     try:
-        trace, sentences = _with_two(page, own, split(own))
+        trace, sentences = _look_at_two(page, own, split(own))
     except SentencesUnavailable as error:
         st.warning(f"{escaped(str(error))} The other lessons work without it.", icon=":material/extension_off:")
         return None
-    _say_limits(trace, sentences)
+    _show_limits(trace, sentences)
     if len(sentences) < 2:
         return None
     causal = is_causal(trace)
@@ -125,10 +116,10 @@ def look(page: LessonPage, own: Trace) -> SentencesView | None:
         )
         a, b = b, a
     possible = aside(trace, sentences) is not None
-    return SentencesView(page, trace, sentences, a, b, possible and sinks_left_out())
+    return SentencesView(page, trace, sentences, a, b, possible and sinks_left_out(), page.selection[MODE] == TOY)
 
 
-def _with_two(page: LessonPage, own: Trace, sentences: Sentences) -> tuple[Trace, Sentences]:
+def _look_at_two(page: LessonPage, own: Trace, sentences: Sentences) -> tuple[Trace, Sentences]:
     """Return the learner's text if it has two sentences; otherwise return the example, and say so."""
     if len(sentences) > 1:
         return own, sentences
@@ -148,7 +139,7 @@ def _with_two(page: LessonPage, own: Trace, sentences: Sentences) -> tuple[Trace
     return shown, split(shown)
 
 
-def _say_limits(trace: Trace, sentences: Sentences) -> None:
+def _show_limits(trace: Trace, sentences: Sentences) -> None:
     if len(sentences) < 2:
         st.info("This model reads too few tokens for two sentences. Choose another one.", icon=":material/info:")
     if sentences.left_out:
@@ -181,11 +172,6 @@ def readings(view: SentencesView) -> dict[str, str]:
         "sentence gets by its length alone.",
         MAXIMUM: "A cell is the largest weight of any head from a token of one sentence to a token of the other.",
     }
-
-
-def counted(view: SentencesView, question: Question | None) -> Question | None:
-    """Make a question say which tokens it counts, if the learner can leave tokens out."""
-    return counting(question, view.outside, view.left_out) if view.can_leave_out else question
 
 
 def choose_part(view: SentencesView) -> None:

@@ -25,7 +25,7 @@ _WHO, _HEARD, _WAITED = "_keeping_who", "_keeping_heard", "_keeping_waited"
 _COOKIE = "inside-bert-progress"
 _PATIENCE = 3.0  # seconds after which a page is drawn although a browser has not told what it keeps
 # Prefixes of the session's keys for questions, their answers, and a progress file.
-_ANSWERS = ("_asked.", "_predict.", "_check.", "_earlier.", "_file.")
+_ANSWERS = ("_asked.", "_predict.", "_beside.", "_check.", "_earlier.", "_file.")
 
 
 def awaits_progress() -> bool:

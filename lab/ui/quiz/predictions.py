@@ -74,7 +74,7 @@ def ask_beside(lesson: str, question: Question | None) -> None:
     if chosen[parameters.TEACH]:
         _shown_to_class(lesson, question, hashed(*selection.what_runs(chosen)))
         return
-    name, known = f"_predict.{_toy()}{lesson}.{question.id}", progress().predictions.get(_step(lesson), {})
+    name, known = f"_beside.{_toy()}{lesson}.{question.id}", progress().predictions.get(_step(lesson), {})
     asking = question.key not in known or st.session_state.get(f"{name}.asking") == question.key
     with st.container(border=True):
         if asking:

@@ -15,7 +15,7 @@ from lab.analysis.sentences.split import as_one, crossing, split
 from lab.course.sentences.examples import EXAMPLES
 from lab.course.words import VISIBLE
 from lab.figures.sentences import read
-from lab.lessons.inter_sentence_attention import meanings
+from lab.lessons.inter_sentence_attention import behind_a_cell, matrix, pair_or_not, special_tokens
 from lab.lessons.inter_sentence_attention.view import EXAMPLE
 from lab.models.trace import Trace
 
@@ -80,7 +80,7 @@ def test_lengths_are_shares_of_all_tokens_or_of_those_in_sentences(
 ) -> None:
     trace = run(model, text, pair)
     sizes = [split(trace).of_token.count(number) for number in range(len(split(trace)))]
-    said = meanings.lengths(trace, left_out)
+    said = matrix.lengths(trace, left_out)
     n = sum(sizes) if left_out and not trace.model.config.causal else len(trace)
     wanted = {max(sizes) / n, min(sizes) / n}
     assert sorted(shares(said)) == pytest.approx(sorted(wanted), abs=0.0051)
@@ -101,7 +101,7 @@ def test_sent_compares_a_sentence_with_itself_and_with_a_uniform_head(
     rows = range(1 if causal else 0, len(mass))
     own = [a for a in rows if all(mass[a, a] - mass[a, b] >= VISIBLE for b in range(len(mass)) if b != a)]
     for a, b in pairs_seen(trace):
-        first, second = meanings.sent(trace, a, b, left_out).split(". ")
+        first, second = matrix.said(trace, a, b, left_out).split(". ")
         assert first.startswith("No ") == (not own)
         assert first.startswith("Each ") == (1 < len(own) == len(rows))
         assert shares(first) == pytest.approx([mass[c, c] for c in own], abs=0.0051)
@@ -110,7 +110,7 @@ def test_sent_compares_a_sentence_with_itself_and_with_a_uniform_head(
         assert shares(second) == pytest.approx([mass[a, b], *([] if same else [even[a, b]])], abs=0.0051)
         assert ("to itself" in second) == (a == b)
         if a != b and not causal:
-            assert shares(meanings.other_way(trace, a, b, left_out)) == pytest.approx([mass[b, a]], abs=0.0051)
+            assert shares(matrix.other_way(trace, a, b, left_out)) == pytest.approx([mass[b, a]], abs=0.0051)
 
 
 def is_word(token: str) -> bool:
@@ -129,11 +129,11 @@ def test_the_words_behind_a_cell(model: str, text: str, pair: str, left_out: boo
     for a, b in pairs_seen(trace):
         words = [[p for p in own[each] if is_word(trace.labels[p])] for each in (a, b)]
         best = {q: max((attention[q, k] for k in words[1] if k != q), default=0) for q in words[0]}
-        links = meanings.strongest(trace, a, b, AVERAGE, left_out)
+        links = behind_a_cell.strongest(trace, a, b, AVERAGE, left_out)
         wanted = sorted((value for value in best.values() if value > 0), reverse=True)
         assert [link.weight for link in links] == pytest.approx(wanted, abs=1e-5)
         assert all(link.weight == pytest.approx(attention[link.query, link.key], abs=1e-5) for link in links)
-        said = meanings.words_behind(trace, a, b, AVERAGE, left_out)
+        said = behind_a_cell.said(trace, a, b, AVERAGE, left_out)
         if not links:
             assert "only punctuation marks" in said
             continue
@@ -147,36 +147,14 @@ def test_the_words_behind_a_cell(model: str, text: str, pair: str, left_out: boo
 
 def test_the_head_that_gives_most_along_a_link_beside_the_head_of_the_story() -> None:
     trace = run("lab-minilm", EXAMPLE, "")
-    link = meanings.strongest(trace, 1, 0, AVERAGE, True)[0]
+    link = behind_a_cell.strongest(trace, 1, 0, AVERAGE, True)[0]
     assert (trace.labels[link.query], trace.labels[link.key]) == ("she", "girl")
     weights = trace.attention.numpy()[:, :, link.query, link.key]
     layer, head = (int(at) for at in np.unravel_index(int(weights.argmax()), weights.shape))
-    said = meanings.of_heads(trace, link, (4, 10))
+    said = behind_a_cell.of_heads(trace, link, (4, 10))
     assert f"layer {layer + 1}, head {head + 1} gives" in said
     assert numbers(said) == pytest.approx([weights.max(), weights[4, 10]], abs=0.0051)
-    assert numbers(meanings.of_heads(trace, link, (layer, head))) == pytest.approx([weights.max()], abs=0.0051)
-
-
-@every_case
-@pytest.mark.parametrize("left_out", [False, True])
-def test_reading_is_true_of_the_matrix(model: str, text: str, pair: str, left_out: bool) -> None:
-    trace = run(model, text, pair)
-    mass, even = masses(trace, left_out)
-    seen = pairs_seen(trace)
-    diagonal, off, direction, links = meanings.reading(trace, left_out)
-    own = sum(mass[a, a] >= max(mass[c, d] for c, d in seen if c == a) for a in range(len(mass)))
-    assert f"largest number in {own} of {len(mass)} rows" in diagonal
-    top = max((pair for pair in seen if pair[0] != pair[1]), key=lambda pair: mass[pair])
-    assert f"from sentence {top[0] + 1} to sentence {top[1] + 1}: " in off
-    assert shares(off) == pytest.approx([mass[top]], abs=0.0051)
-    means = [
-        np.mean([mass[a, b] / even[a, b] for a, b in seen if (a > b) == back and a != b] or [np.nan])
-        for back in (True, False)
-    ]
-    wanted = means[:1] if trace.model.config.causal else means
-    assert numbers(direction) == pytest.approx(wanted, abs=0.0051)
-    assert ("never looks ahead" in direction) == trace.model.config.causal
-    assert "coreference" in links and "discourse" in links
+    assert numbers(behind_a_cell.of_heads(trace, link, (layer, head))) == pytest.approx([weights.max()], abs=0.0051)
 
 
 @every_case
@@ -191,7 +169,7 @@ def test_taken_is_what_is_missing_among_sentences(model: str, text: str, pair: s
         even = float(
             np.mean([1 - sum(p <= q or not causal for p in inside) / (q + 1 if causal else n) for q in places])
         )
-        said = meanings.taken(trace, a, "elsewhere")
+        said = special_tokens.said(trace, a, "elsewhere")
         same = abs(share - even) < VISIBLE
         assert shares(said) == pytest.approx([share, *([] if same else [even])], abs=0.0051)
         assert said.startswith(f"From sentence {a + 1}, ") and ("about the same" in said) == same
@@ -216,7 +194,7 @@ def test_paired_compares_two_runs(model: str) -> None:
         run_as_one, sentences = as_one(trace)
         in_pair = split(trace).in_pair
         border = any(trace.encoding.special)
-        told = meanings.paired(
+        told = pair_or_not.said(
             crossing(read(run_as_one, sentences, False), in_pair),
             crossing(read(trace, split(trace), False), in_pair),
             trace.model.config.causal,
@@ -242,7 +220,7 @@ def test_paired_compares_two_runs(model: str) -> None:
 def test_a_change_of_a_hundredth_is_no_effect_and_a_large_one_is_called_by_its_sign() -> None:
     def said(there: float, back: float) -> str:
         joined, pair = np.array([[0.5, 0.34], [0.29, 0.5]]), np.array([[0.5, there], [back, 0.5]])
-        return meanings.paired(joined, pair, causal=False, border=True)
+        return pair_or_not.said(joined, pair, causal=False, border=True)
 
     assert "a few hundredths" in said(0.35, 0.27)
     assert "Less attention crosses" in said(0.2, 0.2)

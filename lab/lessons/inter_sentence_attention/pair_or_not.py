@@ -1,4 +1,4 @@
-"""Two texts as a pair and as one: a screen of the inter-sentence lesson that runs the model twice."""
+"""Pair or not: two texts, read as a pair and as one text."""
 
 from __future__ import annotations
 
@@ -7,35 +7,88 @@ from functools import partial
 
 import streamlit as st
 
+from lab.analysis.heads.values import Values
 from lab.analysis.sentences.split import Sentences, as_one, crossing, joined, split
 from lab.course.sentences.examples import example_named
+from lab.course.words import VISIBLE
 from lab.figures import sentences as figures
-from lab.lessons.inter_sentence_attention import LESSON, checks, meanings, what_if
-from lab.lessons.inter_sentence_attention.view import SentencesView, counted
+from lab.lessons.inter_sentence_attention.row import show_tokens
+from lab.lessons.inter_sentence_attention.shares import NOTABLE, percents
+from lab.lessons.inter_sentence_attention.view import SentencesView
 from lab.models.encoding import Encoding
+from lab.models.memo import once
 from lab.models.trace import Trace
+from lab.models.trace import trace as run
 from lab.ui.drawing import draw
 from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameters import PAIR
-from lab.ui.quiz.predictions import predict
 from lab.ui.sidebar import use_texts
 from lab.ui.terms import say
 
 _UNRELATED = example_named("A pair that does not follow")
 _FOLLOWS = example_named("A pair that follows")
+_NO_BORDER = (
+    "This model puts no border between two texts, so nothing here can be the effect of a border. Only the space "
+    "between them is gone"
+)
 
 
-def show_pair(view: SentencesView) -> Trace | None:
+@once
+def first_and_rest(trace: Trace) -> Trace | None:
+    """A pair made from one text: the first sentence is the first text, and the other sentences are the second.
+
+    None if the pair would be split into other sentences.
+    """
+    sentences = split(trace)
+    if sentences.left_out or sentences.cut or len(sentences) < 2:
+        return None
+    pair = run(trace.model, sentences.texts[0], " ".join(sentences.texts[1:]))
+    return None if pair.encoding.cut or split(pair).texts != sentences.texts else pair
+
+
+def said(joined: Values, pair: Values, causal: bool, border: bool) -> str:
+    """Say how the shares change when two texts are read as a pair. Both arrays are (2, 2), from text to text.
+
+    ``border`` says whether the model puts a token between the texts of a pair, or another vector on the second text.
+    """
+    ways = [(1, 0)] if causal else [(0, 1), (1, 0)]
+    changes = [float(pair[way] - joined[way]) for way in ways]
+    told = "; ".join(
+        f"text {'AB'[a]} gives text {'AB'[b]} {percents(float(pair[a, b]))} in a pair and "
+        f"{percents(float(joined[a, b]))} in one text"
+        for a, b in ways
+    )
+    return f"{_crossing(changes) if border else _NO_BORDER}: {told}."
+
+
+def _crossing(changes: list[float]) -> str:
+    """Say whether less attention crosses the border, from its change in each direction."""
+    if all(abs(change) < VISIBLE for change in changes):
+        return "The border hardly changes how much attention crosses it"
+    if all(abs(change) < NOTABLE for change in changes):
+        return "The shares that cross change by a few hundredths, too little to show an effect of the border"
+    if all(change < VISIBLE for change in changes):
+        return "Less attention crosses with a border"
+    if all(change > -VISIBLE for change in changes):
+        return "More attention crosses with a border, not less"
+    return "The border changes the two directions in opposite ways"
+
+
+def show(view: SentencesView) -> Trace | None:
     """Compare two texts, read as a pair and as one text; a single text is divided after its first sentence.
 
     Returns the run of the pair, or None if there is no pair to compare.
     """
+    show_tokens(view)
+    say(
+        "Two texts can be one text for the model, or a pair with a border between them. Does less attention cross then?"
+    )
     if view.trace.pair is None:
-        made = what_if.first_and_rest(view.trace)
+        made = first_and_rest(view.trace)
         if made is None:
             st.info("As a pair, this text is split into other sentences. Shorten it.", icon=":material/edit:")
             return None
-        _offer(view)
+        _show_offer(view)
         view = replace(view, trace=made, sentences=split(made))
     one, sentences = as_one(view.trace)
     first = [span for span in joined(view.trace.encoding)[1] if span[1] <= len(view.trace.encoding.text)]
@@ -48,11 +101,11 @@ def show_pair(view: SentencesView) -> Trace | None:
         told = "Only sentences of the first text are on screen. Shorten the first text."
         st.info(told, icon=":material/edit:")
         return None
-    _compare(view, one, sentences)
+    _show_compared(view, one, sentences)
     return view.trace
 
 
-def _offer(view: SentencesView) -> None:
+def _show_offer(view: SentencesView) -> None:
     """Say what a pair is and what the lab compares, and offer to make a pair of the learner's text."""
     say(
         "In a **pair**, BERT puts [SEP] between the two texts, and adds another **segment vector** to the second one "
@@ -63,26 +116,23 @@ def _offer(view: SentencesView) -> None:
     st.button(label, icon=":material/call_split:", on_click=use_texts, args=split_it)
 
 
-def _compare(view: SentencesView, one: Trace, sentences: Sentences) -> None:
+def _show_compared(view: SentencesView, one: Trace, sentences: Sentences) -> None:
     in_pair = view.sentences.in_pair
     apart = crossing(view.found, in_pair)
     together = crossing(figures.read(one, sentences, view.left_out), in_pair)
-    question = None if view.causal else checks.pair_effect(together[0, 1], apart[0, 1], figures.TEXTS)
-    if not predict(LESSON, counted(view, question) or question):
-        return
     top = float(max(apart.max(), together.max()))
     for column, in_one, name in zip(st.columns(2), (True, False), ("one segment", "a pair"), strict=True):
         with column:
             draw(partial(figures.between_texts, view.trace, in_one, top, view.left_out), f"mass-{name[-4:]}")
     count = f" {view.outside} are {'left out' if view.left_out else 'counted'}." if view.can_leave_out else ""
     st.caption(f"The model read the same words twice. {_what_differs(view.trace, one.encoding)}{count}")
-    meaning(meanings.paired(together, apart, view.causal, border=bool(_border(view.trace, one.encoding))))
-    _try_another(view)
+    meaning(said(together, apart, view.causal, border=bool(_border(view.trace, one.encoding))))
+    _show_another(view)
 
 
-def _try_another(view: SentencesView) -> None:
+def _show_another(view: SentencesView) -> None:
     """Offer a second text that has nothing to do with the first; from there, the text that really follows."""
-    if view.is_toy:
+    if view.toy:
         return
     if view.trace.pair == _UNRELATED.pair:
         why = "choose a second text that continues the first. Does more attention cross?"

@@ -1,0 +1,195 @@
+"""Behind a cell: the words behind a number of the map, in all heads together or in one head."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from lab.analysis.sentences.attention import AVERAGE, SentenceCells, mean_cells
+from lab.analysis.sentences.split import split
+from lab.charts.base.labels import visible
+from lab.course.sentences.looks import look_head
+from lab.course.words import head_name, named, quoted
+from lab.figures import sentences
+from lab.figures.sentences import behind
+from lab.lessons.inter_sentence_attention.row import show_tokens
+from lab.lessons.inter_sentence_attention.shares import percents
+from lab.lessons.inter_sentence_attention.view import SentencesView, choose_one
+from lab.models.interventions import Head
+from lab.models.trace import Trace
+from lab.ui.drawing import code, draw
+from lab.ui.frame.closing import meaning, try_this
+from lab.ui.parameter_kinds import Parameter
+from lab.ui.parameters import BEHIND, DEFAULT_TEXT, HEAD, LAYER, ONE_HEAD
+from lab.ui.tables import show_table
+from lab.ui.terms import say
+
+
+@dataclass(frozen=True)
+class Link:
+    """The weight of the attention from one token to another; both are places in the text, from 0."""
+
+    query: int
+    key: int
+    weight: float
+
+
+def strongest(trace: Trace, a: int, b: int, heads: str | Head, left_out: bool) -> list[Link]:
+    """Link each word of sentence ``a`` to its favourite word of ``b``, the largest weight first.
+
+    Signs are left out, and so is the link from a word to itself.
+    """
+    found = behind(trace, split(trace), a, b, heads, left_out)
+    links = []
+    for query, row in zip(found.queries.tolist(), found.weights, strict=True):
+        seen = [at for at, key in enumerate(found.keys.tolist()) if key != query and is_word(trace, key)]
+        if is_word(trace, query) and seen:
+            best = max(seen, key=lambda at: row[at])
+            links.append(Link(query, int(found.keys[best]), float(row[best])))
+    return sorted((link for link in links if link.weight > 0), key=lambda link: -link.weight)
+
+
+def is_word(trace: Trace, place: int) -> bool:
+    """Return whether a token has a letter or a digit, so that it is not only a sign."""
+    return any(letter.isalnum() for letter in trace.labels[place])
+
+
+def said(trace: Trace, a: int, b: int, heads: str | Head, left_out: bool) -> str:
+    """Name the two strongest links between words, and the token that gets the largest part of the share."""
+    links = strongest(trace, a, b, heads, left_out)
+    if not links:
+        return "No word here looks at another word: there are only punctuation marks."
+    told = f"Among words, {quoted(trace.labels[links[0].query])} looks most at {_key(trace, links[0])}"
+    if len(links) > 1:
+        told += f", and {quoted(trace.labels[links[1].query])} at {_key(trace, links[1])}"
+    return f"{told}. {_largest(trace, behind(trace, split(trace), a, b, heads, left_out))}"
+
+
+def _key(trace: Trace, link: Link) -> str:
+    return f"{quoted(trace.labels[link.key])} ({link.weight:.2f})"
+
+
+def _largest(trace: Trace, found: SentenceCells) -> str:
+    """Name the token that gets the largest part of a sentence's attention to the other sentence."""
+    given = found.weights.mean(axis=0, dtype=np.float64)
+    most = int(given.argmax())
+    place = int(found.keys[most])
+    no_word = "" if is_word(trace, place) else ", which is not a word"
+    return (
+        f"Of the {percents(float(given.sum()))} that goes there, the largest part, {percents(float(given[most]))}, "
+        f"goes to {named(trace, place)}{no_word}."
+    )
+
+
+def strongest_head(trace: Trace, link: Link) -> tuple[Head, float]:
+    """The head that gives ``link.key`` most weight from ``link.query``, and this weight, as the model has it."""
+    weights = np.array(
+        [trace.layer(at).attention[:, link.query, link.key].numpy() for at in range(trace.model.config.layers)]
+    )
+    layer, head = (int(each) for each in np.unravel_index(int(weights.argmax()), weights.shape))
+    return (layer, head), float(weights[layer, head])
+
+
+def of_heads(trace: Trace, link: Link, story: Head | None) -> str:
+    """Name the head with the largest weight along a link, and the weight of the head of the ``story``, if any."""
+    head, weight = strongest_head(trace, link)
+    query, key = (quoted(trace.labels[place]) for place in (link.query, link.key))
+    told = f"From {query}, {head_name(head)} gives {key} most: {weight:.2f}."
+    if story is None:
+        return told
+    if story == head:
+        return f"{told} You have followed this head from lesson 3 on."
+    own = float(trace.layer(story[0]).attention[story[1], link.query, link.key])
+    return f"{told} The head that you followed from lesson 3 on, {head_name(story)}, gives it {own:.2f}."
+
+
+def largest(view: SentencesView) -> str:
+    """Name the largest weight of any head, and say if this weight tells nothing about the two sentences."""
+    layer, head, query, key = (int(number) for number in view.found.where[view.a, view.b])
+    labels = view.trace.labels
+    told = (
+        f"Of all heads, the largest weight is here: in {head_name((layer, head))}, {quoted(labels[query])} gives "
+        f"{quoted(labels[key])} {view.found.maximum[view.a, view.b]:.3f}. In Python: "
+        f"`trace.layer({layer}).attention[{head}, {query}, {key}]`."
+    )
+    if view.a != view.b and abs(query - key) == 1:
+        told += (
+            " The two tokens are neighbours: a head that looks at the token before or after crosses the border between "
+            "two sentences, whatever they say."
+        )
+    return told
+
+
+def show(view: SentencesView) -> None:
+    """Draw the weights from the tokens of a sentence to the tokens of another, over all heads or in one head."""
+    row, drawing = st.container(), st.container()
+    heads = _choose_heads(view)
+    with row:
+        show_tokens(view, heads)
+        say("A number in the map is made of many small weights. Which words are behind it?")
+    with drawing:
+        draw(partial(sentences.block, view.trace, view.a, view.b, heads, view.left_out), "block")
+        _show_part(view)
+    meaning(said(view.trace, view.a, view.b, heads, view.left_out))
+    st.caption("A large number shows where heads look. It does not show that the model knows who is meant.")
+    words = strongest(view.trace, view.a, view.b, AVERAGE, view.left_out)
+    if words:
+        _show_its_head(view, words[0], heads)
+    code(mean_cells)
+
+
+def _choose_heads(view: SentencesView) -> str | Head:
+    """Return the chosen heads as :func:`lab.figures.sentences.block` takes them."""
+    chosen = BEHIND.choose("Heads")
+    if chosen == AVERAGE:
+        return AVERAGE
+    layer, head = (int(number) for number in view.found.where[view.a, view.b, :2])
+    if chosen == ONE_HEAD:
+        model = view.trace.model
+        with st.container(horizontal=True):
+            layer = choose_one(LAYER, "Layer", model.config.layers, layer + 1, model.id)
+            head = choose_one(HEAD, "Head", model.config.heads, head + 1, model.id)
+    else:
+        st.caption(largest(view))
+    return layer, head
+
+
+def _show_part(view: SentencesView) -> None:
+    """Say which part of a large block is drawn."""
+    sides = [len(view.found.members[sentence]) for sentence in (view.a, view.b)]
+    if max(sides) > sentences.TOKENS:
+        st.caption(f"The block is {sides[0]} × {sides[1]}; the figure shows the part around its largest weight.")
+
+
+def _show_its_head(view: SentencesView, link: Link, heads: str | Head) -> None:
+    """Name the head with the largest weight along the strongest link, and offer to look at it alone."""
+    head, _ = strongest_head(view.trace, link)
+    story = None if view.toy else look_head(view.page.run(view.trace.model.id, DEFAULT_TEXT, ""))
+    st.caption(of_heads(view.trace, link, story))
+    if heads != head:
+        changes: dict[Parameter[Any], Any] = {BEHIND: ONE_HEAD, LAYER: head[0] + 1, HEAD: head[1] + 1}
+        try_this("look at this head alone.", f"Open {head_name(head)}", changes)
+
+
+def show_every_maximum(view: SentencesView) -> None:
+    """Draw a table of the largest weight between each two sentences, with the head in which it occurs."""
+    found, tokens = view.found, view.trace.labels
+    pairs = [pair for pair in np.ndindex(*found.maximum.shape) if found.where[pair][0] >= 0]
+    where = [found.where[pair].tolist() for pair in pairs]
+    table = pd.DataFrame(
+        {
+            "from": [a + 1 for a, _ in pairs],
+            "to": [b + 1 for _, b in pairs],
+            "maximum": [float(found.maximum[pair]) for pair in pairs],
+            "layer": [layer + 1 for layer, _, _, _ in where],
+            "head": [head + 1 for _, head, _, _ in where],
+            "query": [visible(tokens[query], None) for _, _, query, _ in where],
+            "key": [visible(tokens[key], None) for _, _, _, key in where],
+        }
+    )
+    show_table(table, formats={"maximum": "%.4f"})

@@ -1,0 +1,154 @@
+"""In order or shuffled: what lets two sentences look at each other, that they are near or that they belong together?"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from lab.analysis.sentences.orders import LEAST, MOST, TOKENS, Orders, orders
+from lab.charts.base.axes import Scale
+from lab.charts.base.figure import Figure
+from lab.charts.marks.bars import bars
+from lab.course.words import capital
+from lab.lessons.inter_sentence_attention import LESSON
+from lab.lessons.inter_sentence_attention.row import show_tokens
+from lab.lessons.inter_sentence_attention.shares import (
+    counted,
+    percents,
+    read_for_question,
+    sentence_name,
+    sentences_of,
+)
+from lab.lessons.inter_sentence_attention.view import SentencesView
+from lab.models.trace import Trace
+from lab.questions.asking import asks
+from lab.questions.basis import bet
+from lab.questions.question import Option, Question, shuffled
+from lab.questions.returning import Spot
+from lab.text.sentences.unavailable import SentencesUnavailable
+from lab.ui.drawing import code, draw
+from lab.ui.frame.closing import meaning
+from lab.ui.quiz.predictions import predict
+from lab.ui.terms import say
+
+# A smaller difference, in multiples of a uniform head's share, is called none; a lead must be twice as large.
+_SMALL = 0.05
+_GROUPS = (
+    "follow each other in your text, side by side",
+    "follow each other in your text, apart",
+    "other sentences, side by side",
+    "other sentences, apart",
+)
+
+
+def in_every_order(traced: Trace) -> Figure:
+    """Draw the attention between two sentences, by whether they follow each other in the text, and are side by side.
+
+    Raises ValueError for a text whose sentences cannot be put into other orders.
+    """
+    found = orders(traced)
+    if found is None:
+        raise ValueError(f"A text of {LEAST} to {MOST} sentences is needed, and at most {TOKENS} tokens.")
+    values = [found.beside, found.away, found.others_beside, found.others_away]
+    scale = Scale("× uniform head", format=".2f")
+    return bars(
+        _GROUPS, values, scale, title="How much two sentences look at each other", highlight=(0, 2), reference=1.0
+    )
+
+
+def said(found: Orders) -> str:
+    """Say which of the two differences is larger, with its numbers."""
+    near, far = (found.beside + found.others_beside) / 2, (found.away + found.others_away) / 2
+    place = (
+        f"Side by side, two sentences give each other {near:.2f} times a uniform head’s share, apart {far:.2f} times."
+    )
+    if abs(found.by_text) < _SMALL:
+        return f"{place} Whether they follow each other in your text hardly matters."
+    more = "more" if found.by_text > 0 else "less"
+    return f"{place} Sentences that follow each other in your text give {abs(found.by_text):.2f} {more} than others."
+
+
+@asks(
+    basis=bet(
+        "Sentences that belong together find each other wherever they are.",
+        "A sentence looks at what is near, whatever it says.",
+    ),
+    hint="Which bars are longer: those of neighbours in your text, or those of sentences side by side?",
+)
+def near_or_related(spot: Spot) -> Question | None:
+    """Ask whether nearness or the text decides more; None if neither leads clearly."""
+    try:
+        found = orders(spot.trace)
+    except SentencesUnavailable:
+        return None
+    if found is None or abs(found.by_nearness - found.by_text) < 2 * _SMALL:
+        return None
+    near = found.by_nearness > found.by_text
+    why = (
+        f"Being side by side makes a difference of {found.by_nearness:+.2f} times a uniform head’s share; following "
+        f"each other in the text makes one of {found.by_text:+.2f}."
+    )
+    return shuffled(
+        "near-or-related",
+        "Put these sentences into other orders. What decides more about how much two of them look at each other?",
+        [
+            Option("Whether they are side by side", why, correct=near),
+            Option("Whether they follow each other in the text", why, correct=not near),
+        ],
+    )
+
+
+@asks(
+    basis=bet(
+        "A large share shows that two sentences belong together.",
+        "It shows where heads look, for whatever reason.",
+    ),
+    hint="How much did sentences look at each other that do not belong together, once they were side by side?",
+    returns=5,
+)
+def what_a_share_proves(spot: Spot) -> Question | None:
+    """Ask what a large share makes certain: only that heads look there."""
+    sentences = sentences_of(spot)
+    if sentences is None:
+        return None
+    found = read_for_question(spot.trace, sentences)
+    a, b = 1, 0
+    share = percents(float(found.mass[a, b]))
+    why = (
+        "The map adds up where heads look. They may look at a sentence because it is near or long, at its full stop, "
+        "or at the one word that is meant: only a try, such as another order or a cut, tells these apart."
+    )
+    asked = shuffled(
+        "what-a-share-proves",
+        f"{capital(sentence_name(a))} gives {share} of its attention to {sentence_name(b)}. What is certain?",
+        [
+            Option("Heads look there; the number does not say why", why, correct=True),
+            Option("The two sentences are about the same thing", why),
+            Option(f"The model needs {sentence_name(b)} to understand {sentence_name(a)}", why),
+        ],
+    )
+    return counted(spot.trace, sentences, asked)
+
+
+def show(view: SentencesView) -> None:
+    """Run the sentences in several orders, and compare what lets two of them look at each other."""
+    show_tokens(view)
+    say(
+        "Two sentences of a text belong together, and they are also near each other. Which of the two lets them look "
+        "at each other? Put the sentences into other orders and run the model again."
+    )
+    found = orders(view.trace)
+    if found is None:
+        st.info(
+            f"Write {LEAST} to {MOST} sentences in one text, at most {TOKENS} tokens, to try them in other orders.",
+            icon=":material/edit:",
+        )
+        return
+    if not predict(LESSON, near_or_related(view.spot)):
+        return
+    draw(partial(in_every_order, view.trace), "orders")
+    st.caption(f"Means over {found.count} orders of your sentences. The dashed line is a uniform head.")
+    meaning(said(found))
+    st.caption("A few sentences in a few orders: this is measured on your text, and no rule of language.")
+    code(orders)

@@ -53,7 +53,7 @@ def test_before_a_class_a_new_sentence_or_model_hides_the_answer() -> None:
 def test_a_figure_stays_in_sight_with_a_new_sentence_and_the_question_is_offered_beside_it() -> None:
     at = visit(PAGE, text=TEXTS[0], layer="2", step="map")
     assert not charts(at)
-    assert [label[:7] for label in at.radio[-1].options] == [f"**{letter}** ·"[:7] for letter in "ABCD"]
+    assert [label[:7] for label in at.radio[-1].options] == [f"**{letter}** ·"[:7] for letter in "ABC"]
     at.radio[-1].set_value(0).run()
     press(at, "Commit and show")
     assert charts(at) and "predicted" in words(at)

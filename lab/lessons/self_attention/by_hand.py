@@ -67,13 +67,15 @@ def sums(found: WorkedExample, row: int) -> str:
         rf"q_{row + 1} \cdot k_{place} &= {q[0]:.0f} \cdot {k[0]:.0f} + {q[1]:.0f} \cdot {k[1]:.0f} = {score:.0f}"
         for place, (k, score) in enumerate(zip(found.key.tolist(), scores, strict=True), start=1)
     ]
-    mixed = r" + ".join(
+    # The last part begins a new line, so that the sum fits a phone.
+    *mixed, last = (
         rf"{weight:.2f}\,({v[0]:.0f}, {v[1]:.0f})" for weight, v in zip(weights, found.value.tolist(), strict=True)
     )
     lines += [
         r"\div \sqrt 2:\quad & " + r",\ ".join(f"{each:.2f}" for each in scaled),
         r"\text{softmax}:\quad & " + r",\ ".join(f"{each:.2f}" for each in weights),
-        rf"\text{{sum}}:\quad & {mixed}",
+        rf"\text{{sum}}:\quad & {' + '.join(mixed)}",
+        rf"& + {last}",
         rf"&\approx ({context[0]:.2f}, {context[1]:.2f})",
     ]
     return r"\begin{aligned} " + r" \\ ".join(lines) + r" \end{aligned}"
@@ -98,8 +100,8 @@ def show(_view: object) -> None:
     say(
         f"**Row 1: *{found.tokens[0]}* looks.** The **dot product** of its query with a key is a **score**: multiply "
         "the two vectors number by number, and add up the products. It is large if they point the same way, and 0 if "
-        "they are at right angles. **Softmax** turns the three scores into shares: e to the power of each score, divided "
-        "by the sum of all three."
+        "they are at right angles. **Softmax** turns the three scores into shares: e to the power of each score, "
+        "divided by the sum of all three."
     )
     st.latex(sums(found, 0))
     meaning(said(found, 0))

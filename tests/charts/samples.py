@@ -18,8 +18,10 @@ from lab.charts.base.axes import Axis, AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.activations import activations
 from lab.charts.cells.heatmap import heatmap
+from lab.charts.cells.product import Matrix, product
 from lab.charts.cells.small_maps import small_maps
 from lab.charts.cells.strips import strips
+from lab.charts.marks.arrows import Arrow, arrows
 from lab.charts.marks.bars import bars, columns
 from lab.charts.marks.curve import curve
 from lab.charts.marks.lines import lines
@@ -98,6 +100,17 @@ def every_figure(labels: list[str]) -> dict[str, Figure]:
             value_title="Length",
         ),
         "lines": lines({labels[0]: signed[0], "b": signed[0][:2]}, AxisPlaces("Step"), Scale("Loss"), title="Loss"),
+        "arrows": arrows([Arrow(label, at, 1.0, at == 0) for at, label in enumerate(labels)], title="Vectors"),
+        "product": product(
+            (
+                Matrix("A", "n × n", matrix(count), WEIGHT),
+                Matrix("B", "n × n", signed, Scale("Number", signed=True)),
+                Matrix("C", "n × n", signed, Scale("Number", signed=True)),
+            ),
+            (labels, labels),
+            (0, 0),
+            title="Product",
+        ),
         "scatter": scatter(
             labels,
             (matrix(1, count)[0], signed[0]),

@@ -29,5 +29,5 @@ def test_the_steps_on_the_way_have_their_minutes(lesson: Lesson) -> None:
 
 def test_a_step_beside_the_way_has_none_of_its_own() -> None:
     lesson = LESSONS[2]
-    shown = words(visit(Path(lesson.page).name, step="by-hand"))
+    shown = words(visit(Path(lesson.page).name, step="break-it"))
     assert f"{lesson.minutes} minutes" in shown and " of " + f"{lesson.minutes} minutes" not in shown

@@ -10,7 +10,7 @@ import torch
 from transformers import BertModel
 
 import lab
-from lab.lessons.self_attention.build_a_row import PROJECTED, PROJECTED_TOKENS, projections
+from lab.lessons.self_attention.all_rows import PROJECTED, PROJECTED_TOKENS, projections
 from tests.conftest import TinyCheckpoint
 from tests.sentences import STORY
 

@@ -35,6 +35,7 @@ CASES = [
 # Steps whose figure is what is asked about: it is read first, then answered.
 TO_READ = {
     ("2_Embeddings.py", "rotary"),
+    ("3_Self-attention.py", "all-rows"),
     ("5_Attention_metrics.py", "two-heads"),
     ("6_Head_specialization.py", "seven-metrics"),
     ("8_Feed-forward_and_LayerNorm.py", "excited-by"),

@@ -31,6 +31,7 @@ from tests.pages.apptest import (
     visit,
     walk,
     words,
+    worked,
 )
 from tests.sentences import STORY
 
@@ -59,12 +60,12 @@ def test_a_step_beside_the_way_leads_on_to_the_last_one() -> None:
 
 
 def test_what_is_to_be_tried_is_one_click_away() -> None:
-    at = reveal(visit(PAGE))
+    at = reveal(visit(PAGE, step="map"))
     at.button(key="_try").click().run()
     reveal(at)
     assert (at.text_area(key="text").value or "").endswith("that she wanted.")
     assert sentence_of(at)[0]["labels"][looks(at)[0]] == "she" and looks(at)[0] > 5
-    at = reveal(visit(PAGE, text="She opened the door.", head="5", token="4"))
+    at = reveal(visit(PAGE, text="She opened the door.", head="5", token="4", step="map"))
     offered = at.button(key="_try")
     head = int(offered.label.removeprefix("Head "))
     offered.click().run()
@@ -79,7 +80,7 @@ def test_url_out_of_range_is_clamped_and_said() -> None:
     assert "layers run from 1 to 6" in said
     assert "heads run from 1 to 12" in said
     assert "no model called" in said
-    assert step_of(at) == "map"
+    assert step_of(at) == WAY[0]
 
 
 def test_shown_weight_is_the_trace_s(tmp_path: Path) -> None:
@@ -95,7 +96,7 @@ def test_shown_weight_is_the_trace_s(tmp_path: Path) -> None:
 def test_every_family(family: Family, offer: Offer) -> None:
     name = offer(family)
     at = visit(PAGE, model=name)
-    assert list(walk(at, ("map", "build-a-row", "scale", "break-it", "check")))
+    assert list(walk(at, ("by-hand", "map", "build-a-row", "all-rows", "scale", "break-it", "check")))
     assert at.selectbox(key="model").value == name
 
 
@@ -124,7 +125,7 @@ def test_nothing_is_compared_until_somebody_opens_the_badge() -> None:
 )
 @pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
 def test_broken_pass_names_the_step(model: str, mistake: str, step: str) -> None:
-    at = unfold(reveal(visit(PAGE, step="break-it", model=model)), "_broken")
+    at = visit(PAGE, step="break-it", model=model)
     at.toggle(key=f"_break.{mistake}").set_value(True).run()
     open_badge(at)
     assert "Differs from" in badges(at)[0]
@@ -135,7 +136,7 @@ def test_broken_pass_names_the_step(model: str, mistake: str, step: str) -> None
 
 @pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
 def test_each_mistake_shows_what_it_breaks(model: str) -> None:
-    at = unfold(reveal(visit(PAGE, step="break-it", model=model, token="5")), "_broken")
+    at = visit(PAGE, step="break-it", model=model, token="5")
     switches = [toggle.key for toggle in at.toggle if toggle.key and toggle.key.startswith("_break.")]
     assert len(switches) == 4
     for key in switches:
@@ -147,8 +148,8 @@ def test_each_mistake_shows_what_it_breaks(model: str) -> None:
         assert list(table["run"]) == ["right", "broken"]
         assert (" stays “" in said) == (table["predicted"][0] == table["predicted"][1])
         # Two equal maps are not drawn: the page says that they are equal.
-        drawn = len(at.main.get("vega_lite_chart"))  # the four distances, the distance by layer, and the two maps
-        assert drawn == (2 if "is the same in both runs" in said else 4)
+        drawn = len(at.main.get("vega_lite_chart"))  # the distance by layer, and the two maps
+        assert drawn == (1 if "is the same in both runs" in said else 3)
         assert ("rows add up to between" in said) == (key == "_break.softmax_over_queries")
         at.toggle(key=key).set_value(False).run()
 
@@ -177,7 +178,27 @@ def test_by_hand_accepts_right_and_refuses_wrong_numbers() -> None:
     assert "not yet" in at.error[0].value
     fill_in(at, "weights", (0.11, 0.45, 0.45))
     assert not at.error
-    assert "In the last row, fill in only the sum" in words(at)
+    assert words(at).count("right]") == 6 and "You have computed self-attention" in words(at)
+
+
+def test_by_hand_a_right_number_gets_a_tick_at_once_and_the_answer_can_be_shown() -> None:
+    at = visit(PAGE, step="by-hand")
+    at.number_input(key="_hand.1.scores.1").set_value(2).run()
+    assert words(at).count("right]") == 1 and len(at.number_input) == 3
+    at.button(key="_hand.show").click().run()
+    assert not at.exception and not at.error and words(at).count("right]") == 6
+    assert [each.value for each in at.number_input] == [0, 2, 2, 0.11, 0.45, 0.45]
+    assert "_hand.show" not in [each.key for each in at.button]
+
+
+def test_both_ways_are_measured_when_somebody_asks() -> None:
+    at = reveal(visit(PAGE, step="all-rows", text="Nobody has measured this sentence."))
+    before = len(at.get("vega_lite_chart"))
+    assert before == 2 and " ms** for" not in words(at)
+    next(each for each in at.button if each.label == "Measure both ways").click().run()
+    worked(at)
+    assert len(at.get("vega_lite_chart")) == 3 and " ms** for all tokens at once" in words(at)
+    assert "Measure both ways" not in [each.label for each in at.button]
 
 
 def test_checks_explain_every_option_and_count_the_first_try() -> None:
@@ -192,22 +213,19 @@ def test_checks_explain_every_option_and_count_the_first_try() -> None:
 
 
 def test_click_on_the_map_chooses_query_and_key() -> None:
-    at = visit(PAGE)
+    at = visit(PAGE, step="map")
     reveal(at)
     at.session_state["attention-map"] = {"selection": {"cell": [{"q": 5, "k": 1}]}}
     at.run()
     assert looks(at) == (5, 1)
 
 
-def test_the_maps_of_all_queries_keys_and_values_open_from_the_row() -> None:
-    at = visit(PAGE, step="build-a-row")
-    assert not at.get("vega_lite_chart")
-    at.session_state["_projections"] = True  # opens them
-    at.run()
-    assert not at.exception and len(at.get("vega_lite_chart")) == 3
+def test_the_maps_of_all_queries_keys_and_values_open_below_the_matrices() -> None:
+    at = reveal(visit(PAGE, step="all-rows"))
+    drawn = len(at.get("vega_lite_chart"))
+    unfold(at, "_projections")
+    assert len(at.get("vega_lite_chart")) == drawn + 3
     assert not at.toggle  # 32 dimensions are all of this head's
-    assert "+ M" not in at.latex[-1].value  # nothing is masked here
-    causal = visit(PAGE, step="build-a-row", model="lab-gpt2")
-    causal.session_state["_projections"] = True
-    causal.run()
-    assert r"\frac{QK^\top}{\sqrt{d_k}} + M" in causal.latex[-1].value and "M is the mask" in words(causal)
+    assert not any("+ M" in each.value for each in at.latex)  # nothing is masked here
+    causal = reveal(visit(PAGE, step="all-rows", model="lab-gpt2"))
+    assert r"\frac{QK^\top}{\sqrt{d_k}} + M" in causal.latex[0].value and "M is the mask" in words(causal)

@@ -83,7 +83,7 @@ def test_the_short_way_leads_over_the_lessons_to_the_end_and_stays_in_the_link()
 def test_a_link_to_the_short_way_shows_its_dots_on_a_first_visit() -> None:
     progress = LearnerProgress().did("tokenization", "pieces")
     at = with_progress(progress, PAGE, way=SHORT, step="Build a row")
-    assert f"5 of {len(way(SHORT))}" in html_of(at) and html_of(at).count('class="done"') == 1
+    assert f"6 of {len(way(SHORT))}" in html_of(at) and html_of(at).count('class="done"') == 1
     assert DOTS not in html_of(visit(PAGE))
 
 
@@ -93,7 +93,7 @@ def test_one_leaves_the_short_way_for_the_whole_course() -> None:
     assert [each for each in at.button if each.key == "_next_step"] and not done(at)
 
 
-@pytest.mark.parametrize("beside", ["by-hand", "scale", "check"])
+@pytest.mark.parametrize("beside", ["all-rows", "scale", "check"])
 def test_a_step_beside_the_way_leads_back_onto_it(beside: str) -> None:
     at = visit(PAGE, way=SHORT, step=beside)
     assert "a step beside the way" in html_of(at) and 'class="here"' not in html_of(at)
@@ -106,14 +106,14 @@ def test_a_step_beside_the_way_leads_back_onto_it(beside: str) -> None:
 
 
 def test_the_way_back_leads_across_lessons_too() -> None:
-    at = click(visit(PAGE, way=SHORT, step="map"), "_short_back.map")
+    at = click(visit(PAGE, way=SHORT, step="by-hand"), "_short_back.by-hand")
     assert (at.title[0].value, step_of(at)) == ("Embeddings", "position-lab")
     assert not done(at), "going back is nothing done"
 
 
 def test_a_class_goes_the_short_way_by_keyboard_and_nothing_counts() -> None:
     at = visit(PAGE, way=SHORT, step="map", teach="1")
-    assert f"4 of {len(way(SHORT))}" in html_of(at)
+    assert f"5 of {len(way(SHORT))}" in html_of(at)
     assert at.button(key="_short_next.map").proto.shortcut == "pagedown"
     assert at.button(key="_short_back.map").proto.shortcut == "pageup"
     click(at, "_short_next.map")
@@ -173,17 +173,17 @@ def test_what_is_only_opened_is_not_done(lesson: Lesson) -> None:
 
 
 def test_a_figure_is_used_by_a_choice_and_not_while_its_question_waits() -> None:
-    at = visit(PAGE, text=CAT, layer="2")
+    at = visit(PAGE, text=CAT, layer="2", step="map")
     at.selectbox(key="layer").set_value(3).run()
     assert [each for each in at.button if each.label == "Show me"] and not done(at)
     click(at, "_next_step")
     assert not done(at), "the question of the step before still waits"
     reveal(turn_to(at, "map"))
     assert done(at) == {("self-attention", "map")}, "a question that was shown is done"
-    at = visit(PAGE, layer="2", head="3")
+    at = visit(PAGE, layer="2", head="3", step="by-hand")
     assert not [each for each in at.button if each.label == "Show me"]
     at.selectbox(key="head").set_value(5).run()
-    assert done(at) == {("self-attention", "map")}
+    assert done(at) == {("self-attention", "by-hand")}
 
 
 def test_the_checks_are_done_when_each_has_an_answer() -> None:

@@ -91,7 +91,7 @@ def show(view: SentencesView) -> None:
             f"Sentence 1 would have no token without {view.outside}. Write a longer sentence.", icon=":material/edit:"
         )
         return
-    say(f"The map left out {view.outside}. How much of the attention do these tokens get?")
+    say("The map counted the tokens of sentences only. Other tokens get attention, too. How much?")
     if not predict(LESSON, where_it_goes(view.spot)):
         return
     draw(partial(figures.everywhere, view.trace, view.a), "with-specials")

@@ -15,22 +15,18 @@ from lab.analysis.layers.mistakes import (
     Broken,
     break_run,
     can_be_padded,
-    moved_at_last,
     place_asked,
     words_predicted,
 )
-from lab.course.words import VISIBLE, named, quoted, share
+from lab.course.pages import step_name
+from lab.course.words import named, quoted, share
 from lab.figures import mistakes
 from lab.lessons.self_attention import LESSON
 from lab.models.config import ModelConfig
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
-from lab.questions.kinds import ranked
-from lab.questions.question import Question
 from lab.ui.drawing import draw
-from lab.ui.frame.closing import meaning
 from lab.ui.parameters import MODE, TOY
-from lab.ui.quiz.predictions import predict
 from lab.ui.shared.one_head import OneHead, draw_map, show_sentence
 from lab.ui.tables import show_table
 from lab.ui.terms import say
@@ -47,47 +43,27 @@ _SWITCHES: Mapping[str, str] = {
 _ALIKE = 0.0005
 
 
-def asked(moved: Mapping[str, float]) -> Question | None:
-    """Ask which mistake moves the last vectors most; ``moved`` has each distance as a share of the vectors' length."""
-    names, values = list(moved), list(moved.values())
-
-    def why(index: int, best: int) -> str:
-        own = f"{names[index]}: the vectors move by {values[index]:.2f} times their length."
-        return own if index == best else f"{own} {names[best]} moves them by {values[best]:.2f}."
-
-    return ranked("breaks-most", "Which of these moves the vectors most?", values, names.__getitem__, why)
+def taken_away(trace: Trace) -> tuple[tuple[str, Interventions], ...]:
+    """The parts that a head can lose in this model, each with the change to the run: division, mask, values."""
+    names = [name for name in _offered(trace) if name != _QUERIES]
+    return tuple((_SWITCHES[name], _changes({name}, trace.model.config)) for name in names)
 
 
-def said(moved: Mapping[str, float]) -> str:
-    """Name the mistakes that move the last vectors most and least."""
-    most, least = max(moved, key=lambda name: moved[name]), min(moved, key=lambda name: moved[name])
-    if moved[most] - moved[least] < VISIBLE:
-        return f"All of these mistakes move the vectors about equally far, by {moved[most]:.2f} times their length."
-    return (
-        f"**{most}** moves the vectors most, by **{moved[most]:.2f}** times their length, and **{least}** least, by "
-        f"{moved[least]:.2f}."
-    )
+def explained(trace: Trace, name: str) -> str:
+    """Explain what happens without a part; ``name`` is one of those of :func:`taken_away`."""
+    return _told(next(each for each, shown in _SWITCHES.items() if shown == name), trace)
 
 
 def show(view: OneHead) -> Trace:
-    """Compare four mistakes, and show one in detail; return the broken run, which the badge at the top compares."""
+    """Let the learner switch mistakes on; return the broken run, which the badge at the top compares."""
     show_sentence(view)
-    trace = view.trace
-    offered = _offered(trace)
+    trace, offered = view.trace, _offered(view.trace)
     say(
-        "Does a model need each step of **Build a row**, and the mask? Take one away in **every** layer. How far do "
-        "the last vectors move?"
+        f"In **{step_name(LESSON, 'scale')}** you saw how far the last vectors move. Break the model yourself, in "
+        "**every** layer, and watch the vectors, the predicted word and the map. Switch one mistake on, or several:"
     )
     say("\n".join(f"- **{_SWITCHES[name]}.** {_told(name, trace)}" for name in offered))
-    mistaken = tuple((_SWITCHES[name], _changes({name}, trace.model.config)) for name in offered)
-    moved = {name: moved_at_last(trace, changes) for name, changes in mistaken}
-    if not predict(LESSON, asked(moved)):
-        return trace
-    draw(partial(mistakes.moved_by_mistake, trace, mistaken), "mistakes")
-    st.caption("At 1, a vector moves by its own length. Each bar is a mean over all tokens.")
-    meaning(said(moved))
-    with st.expander("One mistake in detail", icon=":material/toggle_on:", on_change="rerun", key="_broken") as detail:
-        return _show_detail(view, offered) if detail.open else trace
+    return _show_detail(view, offered)
 
 
 def _show_detail(view: OneHead, offered: list[str]) -> Trace:

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
-from typing import Literal, get_args
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
-from lab.analysis.heads.attention import attention_map, attention_row, heaviest, window
-from lab.charts.base.axes import Axis, Scale
-from lab.charts.cells.heatmap import Heatmap, heatmap
-from lab.charts.cells.strips import strips
+from lab.analysis.heads.attention import attention_map, attention_row, heaviest
 from lab.charts.components.row_built import RowBuilt
 from lab.course.pages import bench_of
 from lab.course.words import VISIBLE, named, signed, told_apart, unmarked
-from lab.figures.attention import place
 from lab.lessons.self_attention import LESSON
 from lab.models import forward
 from lab.models.trace import Trace
@@ -28,9 +20,8 @@ from lab.questions.basis import bet, derivable
 from lab.questions.kinds import which_holds
 from lab.questions.question import MARGIN, Question
 from lab.questions.returning import Spot
-from lab.toy.models import CONSTRUCTED, query_key_product
 from lab.ui.components import mount
-from lab.ui.drawing import code, draw
+from lab.ui.drawing import code
 from lab.ui.frame.closing import try_this, way_to
 from lab.ui.parameters import TOKEN
 from lab.ui.shared.one_head import OneHead, show_sentence
@@ -38,13 +29,8 @@ from lab.ui.terms import say
 
 # The most rows of the figure: more rows make a page long.
 ROWS = 16
-# The number of dimensions drawn at first in the figure of all queries, keys or values, and the most tokens in it.
-PROJECTED, PROJECTED_TOKENS = 48, 32
 _SEEN = 0.15  # the smallest weight that a reader sees in the arcs
 _LARGE = 0.2  # the smallest weight that a question calls large
-
-Projection = Literal["query", "key", "value"]
-_PLURAL: Mapping[Projection, str] = {"query": "Queries", "key": "Keys", "value": "Values"}
 
 
 def said(spot: Spot) -> tuple[str, str, str, str]:
@@ -58,8 +44,8 @@ def largest_score(spot: Spot) -> str:
     scores = np.where(np.isfinite(row.scaled), row.scores, -np.inf)
     best = int(scores.argmax())
     return (
-        f"A query and a key have {len(row.query)} numbers each. Multiply them pairwise and add up the products: this "
-        f"gives the score. The largest one, {signed(float(scores[best]))}, belongs to {named(trace, best)}."
+        f"A score is the dot product of the query and a key: multiply their {len(row.query)} numbers pairwise, and "
+        f"add up the products. The largest one, {signed(float(scores[best]))}, belongs to {named(trace, best)}."
     )
 
 
@@ -118,8 +104,8 @@ def brought(spot: Spot) -> str:
     if row.weights[short] < _SEEN or part[short] >= row.weights[short] / 2:
         return f"{told} This token also has the largest weight, {row.weights[heaviest]:.2f}."
     return (
-        f"{told} {named(trace, short)} has the weight {row.weights[short]:.2f}, but its value is short: it brings only "
-        f"{part[short]:.0%} of all that is added up."
+        f"{told} {named(trace, short)} has the weight {row.weights[short]:.2f}, but its value is a short vector: it "
+        f"brings only {part[short]:.0%} of all that is added up."
     )
 
 
@@ -244,116 +230,21 @@ def row_built(traced: Trace, layer: int, head: int, query: int, key: int) -> Row
     )
 
 
-def projections(
-    traced: Trace, layer: int, head: int, of: Projection, token: int = 0, dimensions: int = PROJECTED
-) -> Heatmap:
-    """Draw the queries, keys or values of all tokens in ``head``, one per row; in a long text, those around ``token``.
-
-    The head's first ``dimensions`` are drawn.
-    """
-    vectors = getattr(traced.layer(layer), of)[head].numpy()
-    rows, width = window(token, len(traced), PROJECTED_TOKENS), vectors.shape[1]
-    count = min(dimensions, width)
-    title = f"{_PLURAL[of]}, {place(layer, head)}, dimensions 1 to {count} of {width}"
-    return strips(vectors[rows, :count], traced.labels[rows], title=title)
-
-
 def show(view: OneHead) -> None:
     """Show the whole row, stage by stage."""
     show_sentence(view)
+    bias = ", plus learned numbers *b*" if view.trace.model.config.biases else ""
     say(
-        f"How does {view.token(view.query)} decide? It makes a **query** from its vector: what it looks for. Every "
-        "word makes a **key**, what it offers, and a **value**, what it passes on. To get one of their numbers, each "
-        "number of the vector is multiplied by a learned number, and the products are added up. Four short "
-        "computations follow. Go through these steps one by one, or press Play."
+        f"How does {view.token(view.query)} decide? Its vector *x* times a learned **matrix** W_Q{bias} is its "
+        "**query**: what it looks for. Two more matrices, W_K and W_V, make a **key** (what it offers) and a **value** "
+        "(what it passes on) of every token’s vector. The four computations that follow are the ones of **By hand**. "
+        "Go through them one by one, or press Play."
     )
     figure = row_built(view.trace, view.layer.index, view.head, view.query, view.key)
     mount("row_built", replace(figure, means=tuple(map(unmarked, said(view.spot)))).payload(), "row-built")
     sharpest = sharpest_word(view.spot)
     if sharpest not in (None, view.query):
-        why = f"{view.token(sharpest)} looks at one token more than any other word does. Build its row."
+        why = f"of all words, {view.token(sharpest)} gives one token the largest weight. Build its row."
         try_this(why, f"Look from {view.trace.labels[sharpest]}", {TOKEN: sharpest + 1})
-    _show_projections(view)
     way_to("On the bench", bench_of("neuron-view"))
-    code(forward.project_qkv, forward.mix_values, forward.self_attention)
-
-
-def _show_projections(view: OneHead) -> None:
-    """Draw, folded, how queries, keys and values are made, and the maps of all tokens' vectors."""
-    label = "Where do query, key and value come from?"
-    with st.expander(label, icon=":material/grid_on:", on_change="rerun", key="_projections") as folded:
-        if folded.open:
-            _show_how_they_are_made(view)
-            _show_vectors(view)
-            _show_formula(view)
-
-
-def _show_how_they_are_made(view: OneHead) -> None:
-    """Show how the vector of each token becomes three vectors."""
-    config = view.trace.model.config
-    say(
-        f"Three learned matrices, $W_Q$, $W_K$ and $W_V$, make three new vectors of each token’s vector $x$. Head "
-        f"{view.head + 1} gets {config.head_width} of their {config.width} numbers."
-        + (" The learned vectors $b$ are added." if config.biases else "")
-    )
-    st.latex(_projections(view))
-    if view.layer.weights.rotary is not None:
-        say(
-            "$R$ **turns** the query and the key by the position of their token; the value stays as it is. Lesson 2 "
-            "shows how, in its step **Rotary**."
-        )
-    if view.trace.model.id == CONSTRUCTED:
-        _show_construction(view)
-
-
-def _projections(view: OneHead) -> str:
-    """Write the formulas that make query, key and value from x in this model."""
-    turn = r"R\," if view.layer.weights.rotary is not None else ""
-    biased = view.trace.model.config.biases
-    rows = [
-        rf"{name} & = {turn if name != 'V' else ''}xW_{name}" + (f" + b_{name}" if biased else "") for name in "QKV"
-    ]
-    return r"\begin{aligned} " + r" \\ ".join(rows) + r" \end{aligned}"
-
-
-def _show_formula(view: OneHead) -> None:
-    """Write the head as one formula, with the mask if this layer has one."""
-    masked = view.trace.model.config.causal or view.layer.weights.window is not None
-    scores = r"\frac{QK^\top}{\sqrt{d_k}}" + r" + M" * masked
-    say("The four computations of a head, for all tokens at once (Vaswani et al. 2017, eq. 1):")
-    attended = rf"\text{{softmax}}\left({scores}\right) V"
-    st.latex(rf"\begin{{aligned}} & \text{{Attention}}(Q, K, V) \\ & = {attended} \end{{aligned}}")  # fits a phone
-    st.caption(
-        "M is the mask: −∞ where a query must not look, otherwise 0. "
-        * masked
-        + "Without the division by √d_k, the scores could be so large that softmax hardly reacts to them (its gradient "
-        "is nearly 0), and the model would learn slowly (§3.2.1)."
-    )
-
-
-def _show_construction(view: OneHead) -> None:
-    """Explain a hand-written head by W_Q·W_Kᵀ, which has one number per pair of meanings."""
-    product = query_key_product(view.trace.model, view.head)
-    meant = [label for label in product.index if label.startswith(("token", "position"))]
-    axes = Axis("In the query’s token", meant, 1), Axis("In the key’s token", meant, 1)
-    title, values = f"Scores of meanings: W_Q·W_Kᵀ, {view.place}", product.loc[meant, meant].to_numpy()
-    draw(heatmap(values, axes, Scale("Score", signed=True), title=title), "query-key-product")
-    say(
-        "Each dimension of this toy means one thing: a letter, or a position (counted from 0). A strong colour is a "
-        "large score: the query’s token has the meaning of the row, and the key’s token has the meaning of the column."
-    )
-
-
-def _show_vectors(view: OneHead) -> None:
-    """Draw the queries, keys and values of all tokens in this head."""
-    width = view.trace.model.config.head_width
-    count = PROJECTED
-    if width > count and st.toggle(f"All {width} dimensions of this head", key="_all_dimensions"):
-        count = width
-    for of in get_args(Projection):
-        where = (view.trace, view.layer.index, view.head, of, view.query, count)
-        draw(partial(projections, *where), f"projections-{of}")
-    n, rows = len(view.trace), PROJECTED_TOKENS
-    if n > rows:
-        st.caption(f"The maps show {rows} of {n} tokens, around the query.")
-    say(f"Each row belongs to one token. A score is the query of {view.token(view.query)} times one key.")
+    code(forward.project_qkv, forward.attend, forward.mix_values)

@@ -1,68 +1,139 @@
-"""Attention by hand: the screen of the self-attention lesson that needs no model."""
+"""By hand: attention for three made-up tokens with two whole numbers each; one row is worked out, one is filled in."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 
-import pandas as pd
 import streamlit as st
 
 from lab.analysis.layers.worked import WorkedExample, worked_example
-from lab.ui.quiz.blanks import blanks
+from lab.charts.base.figure import Figure
+from lab.charts.marks.arrows import Arrow, arrows
+from lab.course.pages import step_name
+from lab.lessons.self_attention import LESSON
+from lab.ui.drawing import draw
+from lab.ui.frame.closing import meaning
+from lab.ui.frame.header import idea
+from lab.ui.quiz.blanks import blanks, fill
 from lab.ui.terms import say
 
-_HINTS = {
-    "scores": "Multiply query and key dimension by dimension, and add up the products.",
-    "weights": "Divide the scores by √2. Then take e to the power of each score, and divide by the sum of these "
-    "numbers.",
-    "context": "Weight 1 times value 1, plus weight 2 times value 2, plus weight 3 times value 3.",
-}
+IDEA = """
+How does a token find out which other tokens matter to it? Here are three made-up tokens with two whole numbers in each
+vector, so you can check everything in your head. Each token has a **query** (what it looks for), a **key** (what it
+offers) and a **value** (what it passes on)."""
 
-# The labels of the fields of a row (from 1), one for each token or dimension.
-_NAMES: dict[str, Callable[[int, Sequence[str]], list[str]]] = {
-    "scores": lambda row, tokens: [f"q{row} · k{place} (before ÷ √2)" for place in range(1, len(tokens) + 1)],
-    "weights": lambda _, tokens: [f"Weight of {token}" for token in tokens],
-    "context": lambda *_: ["Context, dimension 1", "Context, dimension 2"],
+_HINTS = {
+    "scores": "The score is the dot product of query and key: multiply them number by number, and add up the products.",
+    "weights": "Divide each score by √2 ≈ 1.414. Take e to the power of each result. Divide each by the sum of all "
+    "three.",
 }
+_FILLED = 1  # the row that the learner fills in; row 0 is worked out
+
+
+def query_and_keys(found: WorkedExample, row: int) -> Figure:
+    """Draw the query of a row and the three keys."""
+    of = found.tokens[row]
+    keys = [Arrow(f"key of {name}", x, y) for name, (x, y) in zip(found.tokens, found.key.tolist(), strict=True)]
+    x, y = found.query[row].tolist()
+    query = Arrow(f"query of {of}", x, y, marked=True)
+    return arrows([query, *keys], title=f"The query of {of} and the three keys")
+
+
+def said(found: WorkedExample, row: int) -> str:
+    """State where the token of a row looks: at the tokens with the largest weight, and at the others."""
+    weights = found.weights[row].tolist()
+    most = max(weights)
+    first = [f"*{name}*" for name, weight in zip(found.tokens, weights, strict=True) if most - weight < 0.005]
+    rest = [
+        f"*{name}* gets {weight:.2f}"
+        for name, weight in zip(found.tokens, weights, strict=True)
+        if most - weight >= 0.005
+    ]
+    several = len(first) > 1
+    fits, each = ("keys fit its query", " each") if several else ("key fits its query best", "")
+    return (
+        f"*{found.tokens[row]}* looks most at {' and '.join(first)}, whose {fits}: **{most:.2f}**{each}. "
+        f"{' and '.join(rest)}. The values arrive in these shares."
+    )
+
+
+def sums(found: WorkedExample, row: int) -> str:
+    """Write a row as four lines of LaTeX: each dot product, the division, softmax, and the sum of the values."""
+    q = found.query[row].tolist()
+    scores, scaled, weights, context = (
+        of[row].tolist() for of in (found.scores, found.scaled, found.weights, found.context)
+    )
+    lines = [
+        rf"q_{row + 1} \cdot k_{place} &= {q[0]:.0f} \cdot {k[0]:.0f} + {q[1]:.0f} \cdot {k[1]:.0f} = {score:.0f}"
+        for place, (k, score) in enumerate(zip(found.key.tolist(), scores, strict=True), start=1)
+    ]
+    # The last part begins a new line, so that the sum fits a phone.
+    *mixed, last = (
+        rf"{weight:.2f}\,({v[0]:.0f}, {v[1]:.0f})" for weight, v in zip(weights, found.value.tolist(), strict=True)
+    )
+    lines += [
+        r"\div \sqrt 2:\quad & " + r",\ ".join(f"{each:.2f}" for each in scaled),
+        r"\text{softmax}:\quad & " + r",\ ".join(f"{each:.2f}" for each in weights),
+        rf"\text{{sum}}:\quad & {' + '.join(mixed)}",
+        rf"& + {last}",
+        rf"&\approx ({context[0]:.2f}, {context[1]:.2f})",
+    ]
+    return r"\begin{aligned} " + r" \\ ".join(lines) + r" \end{aligned}"
+
+
+def asked(found: WorkedExample, row: int) -> Mapping[str, Mapping[str, float]]:
+    """The numbers to fill in for a row, by the label of their fields: its three scores, then its three weights."""
+    scores = {f"q{row + 1} · k{place}": score for place, score in enumerate(found.scores[row].tolist(), start=1)}
+    weights = {f"Weight of {name}": each for name, each in zip(found.tokens, found.weights[row].tolist(), strict=True)}
+    return {"scores": scores, "weights": weights}
 
 
 def show(_view: object) -> None:
-    """Show attention for three tokens of two dimensions: one row is given, one has blanks, one is free."""
-    example = worked_example()
+    """Show attention for three tokens: the vectors, one row worked out, and one row to fill in."""
+    found = worked_example()
+    idea(IDEA)
+    left, right = st.columns([3, 2], vertical_alignment="center")
+    with left:
+        draw(query_and_keys(found, 0), "by-hand")
+    with right:
+        st.markdown(_vectors(found))
     say(
-        "Here are three tokens with two dimensions each, in whole numbers. The first row is worked out. Fill in the "
-        "second row. If it is right, the third row asks only for its sum. Use a calculator; two decimals are enough."
+        f"**Row 1: *{found.tokens[0]}* looks.** The **dot product** of its query with a key is a **score**: multiply "
+        "the two vectors number by number, and add up the products. It is large if they point the same way, and 0 if "
+        "they are at right angles. **Softmax** turns the three scores into shares: e to the power of each score, "
+        "divided by the sum of all three."
     )
-    tensors = {"Query": example.query, "Key": example.key, "Value": example.value}
-    for column, (name, tensor) in zip(st.columns(3), tensors.items(), strict=True):
-        column.dataframe(pd.DataFrame(tensor.numpy(), index=example.tokens, columns=[f"{name} 1", f"{name} 2"]))
-    _show_first_row(example)
-    right = _show_blanks(example, 1, ("scores", "weights"))
-    if right:
-        say("In the last row, fill in only the sum of the weighted values.")
-        if _show_blanks(example, 2, ("context",)):
-            st.success(
-                "Right. You have computed self-attention; the lab does this for every head.", icon=":material/check:"
-            )
+    st.latex(sums(found, 0))
+    meaning(said(found, 0))
+    _show_blanks(found)
 
 
-def _show_first_row(example: WorkedExample) -> None:
-    s, z, w, c = (t[0].tolist() for t in (example.scores, example.scaled, example.weights, example.context))
-    say(f"**Row 1, {example.tokens[0]}**")
-    st.latex(
-        rf"\begin{{aligned}} q_1 \cdot k &= [{s[0]:.0f},\ {s[1]:.0f},\ {s[2]:.0f}] \\"
-        rf"\div \sqrt 2 &= [{z[0]:.3f},\ {z[1]:.3f},\ {z[2]:.3f}] \\"
-        rf"\text{{softmax}} &= [{w[0]:.3f},\ {w[1]:.3f},\ {w[2]:.3f}] \\"
-        rf"\times V &= [{c[0]:.3f},\ {c[1]:.3f}] \end{{aligned}}"
+def _vectors(found: WorkedExample) -> str:
+    """Write the vectors as a table."""
+    rows = zip(found.tokens, *(each.int().tolist() for each in (found.query, found.key, found.value)), strict=True)
+    cells = (f"| **{name}** | " + " | ".join(f"({x}, {y})" for x, y in vectors) + " |" for name, *vectors in rows)
+    return "\n".join(["| | query | key | value |", "|---|---|---|---|", *cells])
+
+
+def _show_blanks(found: WorkedExample) -> None:
+    """Let the learner fill in a row: its scores, then its weights; each right number gets a tick."""
+    say(
+        f"**Row {_FILLED + 1}: now *{found.tokens[_FILLED]}* looks.** Fill in its scores, and then its weights. Two "
+        "decimals are enough."
+    )
+    wanted = asked(found, _FILLED)
+    keys = {part: f"_hand.{_FILLED}.{part}" for part in wanted}
+    if not all(blanks(truths, _HINTS[part], keys[part]) for part, truths in wanted.items()):
+        st.button("Show me", key="_hand.show", type="tertiary", on_click=_show_answers, args=(wanted, keys))
+        return
+    there = step_name(LESSON, "map")
+    st.success(
+        f"You have computed self-attention: {said(found, _FILLED)} In the step “{there}”, a trained "
+        "model does the same with your sentence.",
+        icon=":material/check:",
     )
 
 
-def _show_blanks(example: WorkedExample, row: int, steps: tuple[str, ...]) -> bool:
-    """Draw number fields for one row; return True if all are filled in right."""
-    say(f"**Row {row + 1}, {example.tokens[row]}**")
-    done = True
-    for step in steps:
-        names = _NAMES[step](row + 1, example.tokens)
-        truths = dict(zip(names, getattr(example, step)[row].tolist(), strict=True))
-        done = blanks(truths, _HINTS[step], f"_hand.{row}.{step}") and done
-    return done
+def _show_answers(wanted: Mapping[str, Mapping[str, float]], keys: Mapping[str, str]) -> None:
+    for part, truths in wanted.items():
+        fill(truths, keys[part])

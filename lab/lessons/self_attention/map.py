@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.values import places_left_out
+from lab.course.sentences.examples import example_named
 from lab.course.words import VISIBLE, named, told_apart
 from lab.lessons.self_attention import LESSON
-from lab.questions.asking import PLACES, asks
+from lab.models.catalogue import DEFAULT_MODEL
+from lab.questions.asking import asks
 from lab.questions.basis import bet, derivable
 from lab.questions.kinds import ranked
 from lab.questions.question import MARGIN, Option, Question, shuffled
@@ -27,6 +28,9 @@ from lab.ui.terms import say
 
 # The story's sentence with another word at the end, and the place of that word, from 1.
 _SHE, _SHE_AT = "She gave her brother the book that she wanted.", 9
+
+# The head of the default model that looks from "he" to "brother" in the lab's sentence; layer and head from 0.
+STORY_HEAD = (4, 10)
 
 
 @dataclass(frozen=True)
@@ -118,6 +122,18 @@ def resting(spot: Spot) -> str:
     )
 
 
+def rests_here(spot: Spot) -> str:
+    """Say that the head of the story rests on a special token in another sentence; "" if it does not, or elsewhere."""
+    trace, best = spot.trace, int(spot.row.weights.argmax())
+    is_story_head = trace.model.id == DEFAULT_MODEL and (spot.layer, spot.head) == STORY_HEAD
+    if not is_story_head or trace.text == example_named("A pronoun").text or not trace.encoding.special[best]:
+        return ""
+    return (
+        "In the lab’s sentence this head looks from *he* to *brother*. It does not look at a word in every sentence: "
+        f"here it rests on {told_apart(trace, best)}."
+    )
+
+
 @asks("layer", "head", "token", basis=derivable(LESSON, "map", "the arcs"), for_a_class=True)
 def most_attended(spot: Spot) -> Question | None:
     """Ask to which token the query attends most."""
@@ -133,37 +149,45 @@ def most_attended(spot: Spot) -> Question | None:
 
 
 @asks(
-    *PLACES,
-    basis=bet("Attention is mutual.", "Each token asks with a query of its own."),
-    hint="Now the other token asks. Does it ask with the same query?",
+    "layer",
+    "head",
+    "token",
+    basis=bet(
+        "Attention is mutual: both tokens give each other the same weight.",
+        "Each token looks from itself, so the two weights are independent.",
+        "The two weights of a pair add up to 1.",
+    ),
+    hint="Now the other token looks. From whom do its shares add up to 1?",
     returns=1,
 )
-def other_direction(spot: Spot) -> Question | None:
-    """Ask how much weight the key gives back to the query, that is, whether attention is symmetric."""
-    trace, query, key = spot.trace, spot.query, spot.key
-    weights = attention_map(spot.traced, spot.head)
+def looks_back(spot: Spot) -> Question | None:
+    """Ask how much weight the token that gets most gives back; None if a wrong belief would be nearly right."""
+    trace, query, weights = spot.trace, spot.query, attention_map(spot.traced, spot.head)
+    key = int(weights[query].argmax())
     there, back = float(weights[query, key]), float(weights[key, query])
-    values = [back, there, 1 - there]
-    if query == key or min(abs(a - b) for i, a in enumerate(values) for b in values[:i]) < MARGIN:
+    if key == query or min(abs(back - there), abs(back - (1 - there))) < MARGIN:
         return None
-    return shuffled(
-        "other-direction",
-        f"{named(trace, query)} gives {named(trace, key)} the weight {there:.3f}. What does {named(trace, key)} "
-        f"give {named(trace, query)}?",
-        [
-            Option(
-                f"{back:.3f}",
-                f"Row {key + 1}, column {query + 1} of the map. In the other direction, the other token asks with its "
-                "own query. So the two weights are independent of each other.",
-                correct=True,
-            ),
-            Option(f"{there:.3f}", f"Attention has a direction: the other weight is {back:.3f}."),
-            Option(
-                f"{1 - there:.3f}",
-                f"The weights of a row add up to 1, not two weights of a pair. It is {back:.3f}.",
-            ),
-        ],
-    )
+    me, other = told_apart(trace, query), told_apart(trace, key)
+    hidden = back == 0 and trace.model.config.causal
+    reason = "a mask hides later tokens from it" if hidden else f"{other} looks from itself, in its own row of the map"
+    it_is = f"{other} gives {me} **{back:.2f}**"
+    options = [
+        Option(
+            f"Some other share: {other} looks in its own way",
+            f"{it_is}: {reason}. If attention were mutual, it would be {there:.2f}.",
+            correct=True,
+        ),
+        Option(
+            f"The same share, {there:.2f}: attention is mutual",
+            f"Attention has a direction: {it_is}, because {reason}.",
+        ),
+        Option(
+            f"The rest, {1 - there:.2f}: together they make 1",
+            f"All shares that one token gives away add up to 1, not two shares of a pair: {it_is}.",
+        ),
+    ]
+    prompt = f"{me} gives {other} {there:.2f} of its attention. What does {other} give {me}?"
+    return shuffled("looks-back", prompt, options)
 
 
 @asks(
@@ -225,23 +249,25 @@ def previous_token_head(spot: Spot) -> Question | None:
 
 
 def show(view: OneHead) -> None:
-    """Show one word's look as arcs, name it, then show the looks of all words as a map."""
+    """Show one word's look as arcs and name it, ask about the way back, then show the looks of all words as a map."""
     say(
         f"Take the word {view.token(view.query)}. In each layer, a model looks from it at {_seen(view)}, in several "
-        f"ways at once. Here is one of these ways, in layer {view.layer.index + 1}. Where does the model look?"
+        f"ways at once. The arcs show one of these ways, in layer {view.layer.index + 1}: the stronger an arc, the "
+        "more the model looks there."
     )
-    place = st.container()
-    answered = predict(LESSON, most_attended(view.spot))
-    with place:
-        one_head.show_sentence(view, covered=not answered)
-    if not answered:
-        return
+    one_head.show_sentence(view)
     meaning(said(looks(view.spot)))
     _show_names(view)
-    one_head.show_map(view)
-    if told := resting(view.spot):
-        say(told)
-    _show_another(view)
+    if predict(LESSON, looks_back(view.spot)):
+        say(
+            "Here are all looks at once: each row is a word that looks, each column a word that is looked at."
+            + _about_mask(view)
+        )
+        one_head.show_map(view)
+        for told in (resting(view.spot), rests_here(view.spot)):
+            if told:
+                say(told)
+        _show_another(view)
 
 
 def _seen(view: OneHead) -> str:
@@ -253,13 +279,12 @@ def _seen(view: OneHead) -> str:
 
 
 def _show_names(view: OneHead) -> None:
-    """Introduce the words attention, weight and head, and query and key, which are the sides of the map."""
+    """Introduce the words attention, weight and head."""
     heads = view.trace.model.config.heads
     several = f"this layer has {heads}, and you see head {view.head + 1}" if heads > 1 else "this layer has only one"
     say(
         "This look is called **attention**. The numbers are shares, called **weights**: from one word, they add up to "
-        f"1. One such way of looking is a **head**; {several}.\n\nHere are all looks at once: each row is a word that "
-        f"looks, each column a word that is looked at.{_about_mask(view)}"
+        f"1. One such way of looking is a **head**; {several}."
     )
 
 

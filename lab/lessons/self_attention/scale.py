@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
+import streamlit as st
 
 from lab.analysis.heads.attention import attention_row, heaviest
 from lab.analysis.heads.undivided import undivided
+from lab.analysis.layers.mistakes import moved_at_last
 from lab.charts.base.axes import Axis
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.course.pages import step_name
-from lab.course.words import VISIBLE, named
+from lab.course.words import VISIBLE, named, signed
+from lab.figures import mistakes
 from lab.figures.attention import BARS
 from lab.figures.axes import KEY, WEIGHT
 from lab.lessons.self_attention import LESSON
+from lab.lessons.self_attention.break_it import explained, taken_away
 from lab.models import forward
 from lab.models.trace import Trace
 from lab.questions.asking import asks
@@ -108,21 +114,56 @@ def divided(traced: Trace, layer: int, head: int, query: int, key: int) -> Heatm
     return heatmap(both, axes, WEIGHT, title=f"The weights of {traced.labels[query]}{part}")
 
 
+def moved(found: Mapping[str, float]) -> str:
+    """Name the part whose loss moves the last vectors most; ``found`` has each distance as a share of their length."""
+    most, least = max(found, key=lambda name: found[name]), min(found, key=lambda name: found[name])
+    if found[most] - found[least] < VISIBLE:
+        return f"Each loss moves the last vectors about equally far, by {found[most]:.2f} times their length."
+    return (
+        f"**{most}** moves the last vectors most, by **{found[most]:.2f}** times their length, and **{least}** "
+        f"least, by {found[least]:.2f}."
+    )
+
+
+def spread(spot: Spot) -> str:
+    """Compare the scores of a row with what random numbers of the same width would give."""
+    scores, d_k = spot.row.scores[np.isfinite(spot.row.scaled)], len(spot.row.query)
+    low, high = (signed(float(each)) for each in (scores.min(), scores.max()))
+    return (
+        f"A score adds up {d_k} products. If these were random steps of length 1 to the left or right, the sum would "
+        f"end about √{d_k} ≈ {d_k**0.5:.2f} steps away, so wide heads would have large scores; the division undoes "
+        f"this (Vaswani et al. 2017). Trained vectors are not random: here the scores go from {low} "
+        f"to {high}."
+    )
+
+
 def show(view: OneHead) -> None:
-    """Show the weights of one row with and without the division by √d_k."""
+    """Show a row with and without the division, and how far the output moves without each part of attention."""
     idea(IDEA)
     show_sentence(view)
-    if not predict(LESSON, without_scaling(view.spot)):
+    if not view.trace.model.config.scaled_scores:
+        say("This model does not divide its scores.")
+    elif not predict(LESSON, without_scaling(view.spot)):
         return
-    found = sharper(view.spot)
-    d_k = found.width
-    draw(view.figure(divided), "divided")
-    meaning(said(found))
-    say(
-        f"A score adds up {d_k} products, like {d_k} random steps to the left or right: they end about √{d_k} ≈ "
-        f"{d_k**0.5:.2f} steps away. The division undoes this (Vaswani et al. 2017). A model trained without it would "
-        "have smaller weights."
-    )
+    else:
+        draw(view.figure(divided), "divided")
+        meaning(said(sharper(view.spot)))
+        say(spread(view.spot))
+        st.caption(
+            "You see a model that was trained with the division. A model trained without it could learn smaller "
+            "queries and keys."
+        )
+    _show_losses(view)
+
+
+def _show_losses(view: OneHead) -> None:
+    """Draw how far the last vectors move without the division, the mask or the values, and offer to break more."""
+    losses = taken_away(view.trace)
+    say("What is each part of attention worth to this model? Take one away in every layer:")
+    say("\n".join(f"- **{name}.** {explained(view.trace, name)}" for name, _ in losses))
+    draw(partial(mistakes.moved_by_mistake, view.trace, losses), "mistakes")
+    say(moved({name: moved_at_last(view.trace, changes) for name, changes in losses}))
+    st.caption("At 1, a vector moves by its own length. Each bar is a mean over all tokens.")
     there = step_name(LESSON, "break-it")
-    try_this("take it away. How far do the outputs move?", there, {STEP: there})
+    try_this("break it yourself, and see the map and the predicted word.", there, {STEP: there})
     code(forward.scale)

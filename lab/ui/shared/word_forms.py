@@ -35,6 +35,8 @@ _LESSONS = {
     "link": "self-attention",
     "dot": "feed-forward",
 }
+# The step of the lesson, if it is not the first step that shows what was chosen.
+_STEPS = {"link": "map"}
 # The places that a link in the picture takes along, from 0.
 _CHOSEN = {"layer": (LAYER,), "link": (LAYER, HEAD, TOKEN, KEY_TOKEN), "dot": (LAYER, TOKEN)}
 
@@ -154,9 +156,10 @@ def _go_through() -> None:
     if not door:
         return
     lesson = lesson_of(_LESSONS[door])
+    step = lesson.step(_STEPS[door]).name if door in _STEPS else ""
     for parameter, place in zip(_CHOSEN.get(door, ()), where, strict=False):
         parameter.set(place + 1)
-    selection.open_page(lesson)
+    selection.open_page(lesson, step)
 
 
 def _told(lesson: str) -> str:

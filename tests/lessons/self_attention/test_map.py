@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lab.course.words import VISIBLE, named
+from lab.course.sentences.looks import look_head
+from lab.course.words import VISIBLE, named, told_apart
 from lab.lessons.self_attention import map as step
+from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.trace import Trace
+from lab.questions.question import MARGIN
 from lab.questions.returning import Spot
 from tests.lessons.self_attention.runs import MODELS, TEXTS, answer, asked, numbers, run, spots
 from tests.sentences import STORY
@@ -48,9 +51,21 @@ def test_most_attended_names_the_largest_weight(traces: list[Trace]) -> None:
         assert answer(question).text.endswith(f"({weights.argmax() + 1})")
 
 
-def test_the_other_direction_is_the_transposed_cell(traces: list[Trace]) -> None:
-    for spot, question in asked(traces, step.other_direction, keys=True):
-        assert answer(question).text == f"{spot.traced.attention[0, spot.key, spot.query]:.3f}"
+def test_what_is_given_back_is_the_transposed_cell(traces: list[Trace]) -> None:
+    for spot, question in asked(traces, step.looks_back):
+        head = spot.traced.attention[0].numpy()
+        key = int(head[spot.query].argmax())
+        there, back = head[spot.query, key], head[key, spot.query]
+        assert answer(question).text.startswith("Some other share") and f"**{back:.2f}**" in answer(question).why
+        assert min(abs(there - back), abs(1 - there - back)) >= MARGIN and f"{there:.2f} of its" in question.prompt
+        assert ("a mask hides" in answer(question).why) == (spot.trace.model.config.causal and key < spot.query)
+
+
+def test_the_head_of_the_story_is_the_one_that_the_page_opens() -> None:
+    story = run(DEFAULT_MODEL, STORY)
+    assert look_head(story) == step.STORY_HEAD
+    row = story.layer(4).attention[10, story.labels.index("he")]
+    assert story.labels[int(row.argmax())] == "brother"
 
 
 def test_column_head_and_row_questions_agree_with_the_maps(traces: list[Trace]) -> None:
@@ -64,3 +79,17 @@ def test_column_head_and_row_questions_agree_with_the_maps(traces: list[Trace]) 
                 assert answer(question).text == f"Head {int(np.argmax(before)) + 1}"
             if (question := step.most_even(spot)) is not None:
                 assert answer(question).text.endswith(f"({attention[head].max(axis=-1).argmin() + 1})")
+
+
+def test_the_head_of_the_story_may_rest_in_another_sentence() -> None:
+    """The sentence is said where, and only where, the largest weight is a special token's."""
+    said = 0
+    for text in (*TEXTS, "He gave her a book.", "The trophy does not fit into the suitcase because it is too big."):
+        trace = run(DEFAULT_MODEL, text)
+        for query in range(len(trace)):
+            best = int(trace.layer(4).attention[10, query].argmax())
+            told = step.rests_here(Spot(trace, 4, 10, query, 0))
+            assert bool(told) == (text != STORY and bool(trace.encoding.special[best]))
+            assert not told or told_apart(trace, best) in told
+            said += bool(told)
+    assert said and not step.rests_here(Spot(run("lab-bert", TEXTS[1]), 3, 3, 0, 0))

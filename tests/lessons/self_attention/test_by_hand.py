@@ -1,0 +1,50 @@
+"""By hand: every number and sentence of the example, computed again with whole numbers."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+
+from lab.analysis.layers.worked import worked_example
+from lab.lessons.self_attention import by_hand as step
+
+QUERIES, KEYS, VALUES = [(2, 0), (0, 2), (1, 1)], [(1, 0), (0, 1), (1, 1)], [(4, 0), (0, 4), (2, 2)]
+
+
+def row(at: int) -> tuple[list[int], list[float], list[float]]:
+    """Scores, weights and context of a row, without the lab."""
+    scores = [sum(a * b for a, b in zip(QUERIES[at], key, strict=True)) for key in KEYS]
+    powers = [math.exp(score / math.sqrt(2)) for score in scores]
+    weights = [power / sum(powers) for power in powers]
+    context = [sum(w * value[side] for w, value in zip(weights, VALUES, strict=True)) for side in (0, 1)]
+    return scores, weights, context
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_the_sums_have_the_numbers_of_the_row(at: int) -> None:
+    scores, weights, context = row(at)
+    written = step.sums(worked_example(), at)
+    assert [int(each) for each in re.findall(r" = (\d+) ", written)] == scores
+    assert r",\ ".join(f"{each:.2f}" for each in weights) in written
+    assert f"({context[0]:.2f}, {context[1]:.2f})" in written
+    wanted = step.asked(worked_example(), at)
+    assert list(wanted["scores"].values()) == scores
+    assert list(wanted["weights"].values()) == pytest.approx(weights, abs=1e-5)
+
+
+def test_the_sentence_names_the_largest_weights() -> None:
+    found = worked_example()
+    (_, sun, _), (_, cold, _), (_, light, _) = row(0), row(1), row(2)
+    assert f"*sun* looks most at *sun* and *light*, whose keys fit its query: **{sun[0]:.2f}** each" in step.said(
+        found, 0
+    )
+    assert f"*cold* gets {sun[1]:.2f}." in step.said(found, 0)
+    assert f"*cold* and *light*, whose keys fit its query: **{cold[1]:.2f}** each" in step.said(found, 1)
+    assert f"looks most at *light*, whose key fits its query best: **{light[2]:.2f}**." in step.said(found, 2)
+
+
+def test_the_picture_has_the_query_and_the_keys() -> None:
+    figure = step.query_and_keys(worked_example(), 0)
+    assert figure.table().to_numpy().tolist() == [[2, 0], *(list(key) for key in KEYS)]

@@ -28,7 +28,7 @@ def changes(traced: Trace, measure: str, token: int) -> Heatmap:
     layers, _, n = values.shape
     tokens = shown(traced, token)
     names = [f"{layer + 1} {name}" for layer in range(layers) for name in SUBLAYERS]
-    scale = Scale(measure, (-1.0, 1.0), signed=True) if measure == CHANGE_COSINE else Scale(measure)
+    scale = Scale(measure, (-1.0, 1.0), signed=True) if measure == CHANGE_COSINE else Scale(measure, cut=True)
     axes, outlined = (Axis("Layer and sublayer", names), Axis("Token", traced.labels[tokens])), token - tokens.start
     drawn, title = values.reshape(-1, n)[:, tokens], f"{measure} of each sublayer"
     return heatmap(drawn, axes, scale, title=title, highlight=(None, outlined))

@@ -20,6 +20,8 @@ from lab.figures.choices import CHANGE_COSINE
 from lab.lessons.feed_forward.figures import shown
 from lab.models.trace import Trace
 
+_FAR = 3.0  # a change three times as long as the vector: if one is twenty times as long, the others are still seen
+
 
 def changes(traced: Trace, measure: str, token: int) -> Heatmap:
     """Draw the changes by each sublayer, as ``CHANGE_LENGTH`` or ``CHANGE_COSINE``; ``token`` is outlined."""
@@ -28,7 +30,10 @@ def changes(traced: Trace, measure: str, token: int) -> Heatmap:
     layers, _, n = values.shape
     tokens = shown(traced, token)
     names = [f"{layer + 1} {name}" for layer in range(layers) for name in SUBLAYERS]
-    scale = Scale(measure, (-1.0, 1.0), signed=True) if measure == CHANGE_COSINE else Scale(measure, cut=True)
+    if measure == CHANGE_COSINE:
+        scale = Scale(measure, (-1.0, 1.0), signed=True)
+    else:
+        scale = Scale(measure, (0.0, min(_FAR, float(values.max()))))
     axes, outlined = (Axis("Layer and sublayer", names), Axis("Token", traced.labels[tokens])), token - tokens.start
     drawn, title = values.reshape(-1, n)[:, tokens], f"{measure} of each sublayer"
     return heatmap(drawn, axes, scale, title=title, highlight=(None, outlined))

@@ -95,3 +95,11 @@ def test_a_text_of_letters_from_right_to_left_is_written_so(lab: Lab, page: Page
     field = page.get_by_test_id("stSidebar").locator("textarea").first
     expect(field).to_have_css("unicode-bidi", "plaintext")
     expect(page.get_by_text(re.compile("learned from English text and knows few words"))).to_be_visible()
+
+
+def test_a_sentence_with_a_blank_from_right_to_left_is_written_so(lab: Lab, page: Page) -> None:
+    page.goto(f"{lab.url}/?{urlencode({'blank': 'عاصمة فرنسا هي _ الجميلة'})}")
+    wait_idle(page)
+    gap, sentence = box(page.locator(".blank-sentence .gap")), page.locator(".blank-sentence")
+    expect(sentence).to_have_css("direction", "rtl")
+    assert gap["x"] > box(sentence)["x"] + box(sentence)["width"] / 2  # the sentence begins at the right edge

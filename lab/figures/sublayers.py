@@ -15,6 +15,10 @@ from lab.models.trace import Trace
 # The most tokens on a side of a map that has the whole width of the page.
 TOKENS = 64
 
+# Where the scale of lengths ends: a change three times as long as the vector. If one change is twenty times as
+# long, the others are still seen.
+_FAR = 3.0
+
 
 def changes(traced: Trace, measure: str, token: int, most: int = TOKENS) -> Heatmap:
     """Draw the changes by each sublayer, as ``CHANGE_LENGTH`` or ``CHANGE_COSINE``; ``token`` is outlined.
@@ -26,7 +30,10 @@ def changes(traced: Trace, measure: str, token: int, most: int = TOKENS) -> Heat
     layers, _, n = values.shape
     shown = window(token, n, most)
     names = [f"{layer + 1} {name}" for layer in range(layers) for name in SUBLAYERS]
-    scale = Scale(measure, (-1.0, 1.0), signed=True) if measure == CHANGE_COSINE else Scale(measure)
+    if measure == CHANGE_COSINE:
+        scale = Scale(measure, (-1.0, 1.0), signed=True)
+    else:
+        scale = Scale(measure, (0.0, min(_FAR, float(values.max()))))
     axes, outlined = (Axis("Layer and sublayer", names), Axis("Token", traced.labels[shown])), token - shown.start
     drawn, title = values.reshape(-1, n)[:, shown], f"{measure} of each sublayer"
     figure = heatmap(drawn, axes, scale, title=title, highlight=(None, outlined))

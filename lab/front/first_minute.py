@@ -178,7 +178,7 @@ def _sentence(now: AskedBlank) -> str:
     """The sentence as HTML, with a gap for the blank; all text is escaped."""
     gap = '<span class="gap" role="img" aria-label="blank">?</span>'
     before, after = (html.escape(part) for part in now.around)
-    return f'<p class="blank-sentence">{before}{gap}{after}</p>'
+    return f'<p class="blank-sentence" dir="auto">{before}{gap}{after}</p>'
 
 
 def _ask(now: AskedBlank, sentence: First | None) -> tuple[bool, str]:

@@ -100,6 +100,16 @@ def trained(model_id: str) -> LoadedModel:
     return _small_model(model_id) if _ships(model_id) else _large_model(model_id)
 
 
+def layers(model_id: str) -> int | None:
+    """Return how many layers a model has that ships and can be read; None for any other, which may be slow to load."""
+    from lab.models.config import CheckpointError
+
+    try:
+        return trained(model_id).config.layers if _ships(model_id) else None
+    except (ModelUnavailable, CheckpointError):
+        return None
+
+
 def that_ships(but: str = "") -> str | None:
     """Return the default model or, if it is damaged, the first model that ships and can be read.
 

@@ -95,6 +95,19 @@ def test_every_chart_fits_the_page(alone: Lab, page: Page, query: str) -> None:
     assert overflowing == 0
 
 
+@pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
+def test_the_legend_of_a_map_is_a_bar_with_numbers_below_it(alone: Lab, page: Page) -> None:
+    _open(page, alone, "n=12")
+    chart = page.locator(".stVegaLiteChart").first
+    whole, cells = chart.locator("svg.marks").bounding_box(), page.locator(_CELLS).first.bounding_box()
+    assert whole is not None and cells is not None
+    for number in ("0", "0.5", "1"):
+        at = chart.locator("g.mark-text text").get_by_text(number, exact=True).last.bounding_box()
+        assert at is not None
+        assert at["y"] > cells["y"] + cells["height"] and at["y"] + at["height"] <= whole["y"] + whole["height"]
+        assert at["x"] >= whole["x"] and at["x"] + at["width"] <= whole["x"] + whole["width"]
+
+
 def test_hostile_tokens_stay_text(alone: Lab, page: Page) -> None:
     alerts: list[str] = []
 

@@ -216,3 +216,22 @@ def test_the_address_names_what_the_page_shows_and_nothing_else(lab: Lab, page: 
     go_to(page, "Lessons", "Embeddings")
     at_page(page, "Embeddings", "A row of a table")
     expect(page).to_have_url(re.compile("first_dimension=17"))
+
+
+@pytest.mark.parametrize("way", ["back", "menu"])
+def test_no_empty_sidebar_stays_beside_the_first_page(lab: Lab, page: Page, way: str) -> None:
+    page.goto(lab.url)
+    wait_idle(page)
+    page.get_by_test_id("stMain").get_by_role("button", name="The whole course").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Tokenization")
+    wait_idle(page)
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
+    if way == "menu":
+        page.get_by_role("link", name="Inside BERT").first.click()
+    else:
+        while re.search("Tokenization", page.url):
+            page.go_back()
+            wait_idle(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text(QUESTION)
+    wait_idle(page)
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()

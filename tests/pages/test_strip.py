@@ -60,7 +60,12 @@ def test_shapes_are_those_of_the_tensors() -> None:
 
 def test_an_empty_text_has_a_way_without_shapes() -> None:
     sent = strip(visit("3_Self-attention.py", text=" "))
-    assert sent["layers"] is None and not any(stop["shape"] for stop in sent["stops"])
+    assert sent["layers"] == 6 and not any(stop["shape"] for stop in sent["stops"])
+
+
+def test_an_experiment_says_how_often_a_layer_repeats_and_a_page_without_a_model_does_not() -> None:
+    assert strip(visit("30_Grammar.py"))["layers"] == 6
+    assert strip(visit("1_Tokenization.py", mode="Toy"))["layers"] is None
 
 
 def test_a_toy_and_a_model_without_a_head_say_so(offer: Offer) -> None:

@@ -89,7 +89,7 @@ def tensor_part(
     window = traced.model.weights.layers[layer].window
     place = where(cut)
     domain = (0.0, 1.0) if name == "layer.attention" else None
-    scale = Scale(entry.formula if len(entry.formula) <= 24 else "Value", domain)
+    scale = Scale(entry.formula if len(entry.formula) <= 24 else "Value", domain, cut=True)
     hidden = HiddenCells(shift, window) if masked and (traced.model.config.causal or window is not None) else None
     title = f"{name}, {place}" if place else name
     return matrix_slice(np.atleast_2d(array), (down, across), scale, title=title, hidden=hidden)

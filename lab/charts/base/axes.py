@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 Domain = tuple[float, float]
 
+_NEARLY_ALL = 0.95  # of the numbers of a map
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -56,17 +58,28 @@ class Scale:
              several charts are compared, or if the numbers change often: the drawing is then mended in place
     format   of the numbers that are written in the chart if there is room, and in the alternative text
     signed   colours go both ways from 0, and a domain that is not given is symmetric
+    cut      without a domain, the colours end where nearly all numbers end, if some are much larger: otherwise these
+             few would make all others pale. The legend says that there are larger ones
     """
 
     title: str
     domain: Domain | None = None
     format: str = ".3f"
     signed: bool = False
+    cut: bool = False
 
     def limits(self, values: NDArray[np.float32]) -> Domain:
         """Return the domain of the scale; if it has none, the domain of ``values``."""
         low, high = self.domain or span(values, self.signed)
         return float(low), float(high)
+
+    def colour_limits(self, values: NDArray[np.float32]) -> Domain:
+        """Return the values at the ends of the colours: :meth:`limits`, or less if this scale is ``cut``."""
+        low, high = self.limits(values)
+        usual = float(f"{np.quantile(np.abs(values), _NEARLY_ALL):.2g}")
+        if self.domain is not None or not self.cut or not 0 < usual < max(-low, high) / 2:
+            return low, high
+        return max(low, -usual), min(high, usual)
 
 
 def span(values: NDArray[np.float32], signed: bool) -> Domain:

@@ -36,6 +36,6 @@ def activations(
     """
     matrix = numbers(values, ("tokens", "neurons"), of="activations")
     names = [str(neuron) for neuron in range(columns[1], columns[1] + matrix.shape[1])]
-    axes, limits = (Axis("Token", tokens), Axis(columns[0], names, counts=True)), scale.limits(matrix)
-    grid = Grid(title, axes, scale, limits, float(np.clip(460 / len(matrix), 6, 26)))
+    axes = (Axis("Token", tokens), Axis(columns[0], names, counts=True))
+    grid = Grid.of(matrix, title, axes, scale, cell_height=float(np.clip(460 / len(matrix), 6, 26)))
     return drawn(grid, matrix, highlight, of="activations", width="stretch")

@@ -10,7 +10,7 @@ larger. Altair would itself decide on the names and the places of the data sets.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from lab.charts.base import colour
 from lab.charts.base.axes import Axis, Domain, Scale
 from lab.charts.base.figure import CANVAS_ABOVE, axis_text, base, label_extent, names, quoted, ticks, written
+from lab.charts.cells.scale_bar import beyond, colours, scale_bar
 
 _LABELS_UP_TO = 128
 _NUMBERS_UP_TO = 8
@@ -43,13 +44,22 @@ class Grid:
     title: str
     axes: tuple[Axis, Axis]  # rows, columns
     scale: Scale
-    limits: Domain
+    limits: Domain  # of the colours
+    outside: tuple[bool, bool] = (False, False)  # whether some numbers are below the limits, and above them
     cell_height: float | None = None  # in pixels; None: square cells, as far as the grid fits on a screen
     causal: bool = False
     texts: Texts | None = None
     shift: int = 0  # of a masked grid: number of rows by which its first row is below its first column's diagonal
     window: int | None = None  # of a local layer: number of places that a query sees to either side
     large: bool = False  # true for a page's small main figure: a grid twice as high, with larger numbers
+
+    @classmethod
+    def of(
+        cls, values: NDArray[np.float32], title: str, axes: tuple[Axis, Axis], scale: Scale, **settings: Any
+    ) -> Self:
+        """Return the grid of these ``values``, which decide where its colours end."""
+        limits = scale.colour_limits(values)
+        return cls(title, axes, scale, limits, beyond(values, limits), **settings)
 
     @property
     def hides(self) -> bool:
@@ -115,7 +125,8 @@ def grid_spec(grid: Grid, chosen: Chosen) -> dict[str, Any]:
     down = _down(grid)
     spec["encoding"] = {"x": _across(grid), "y": {**down, "axis": None}}
     spec["resolve"] = {"axis": {"y": "independent"}}  # the cells have a left axis of their own, see `_margin`
-    spec["layer"] = [_cells(grid, down), *_grey(grid), *_written(grid), *_outlines(_margin(down))]
+    marks = [_cells(grid, down), *_grey(grid), *_written(grid), *_outlines(_margin(down))]
+    spec["layer"] = [*marks, *scale_bar(grid.scale, grid.limits, grid.outside)]
     return spec
 
 
@@ -193,9 +204,7 @@ def _cells(grid: Grid, down: dict[str, Any]) -> dict[str, Any]:
     else:
         q, k = _names(grid)
         mark["description"] = {"expr": f"{q} + ', ' + {k} + ': ' + format(datum.value, '.6~g')"}
-    color = coloured(grid.scale, grid.limits)
-    color["legend"]["titleLimit"] = 180
-    layer: dict[str, Any] = {"mark": mark, "encoding": {"y": down, "color": color}}
+    layer: dict[str, Any] = {"mark": mark, "encoding": {"y": down, "color": colours(grid.scale, grid.limits)}}
     if grid.hides:
         layer["transform"] = [grid.exists]
     return layer
@@ -207,29 +216,6 @@ def answering(spec: dict[str, Any]) -> dict[str, Any]:
     select = {"type": "point", "fields": ["q", "k"], "toggle": False, "clear": False}
     click = {"mark": cells["mark"] | {"cursor": "pointer"}, "params": [{"name": "cell", "select": select}]}
     return {**spec, "layer": [cells | click, *others]}
-
-
-def coloured(scale: Scale, limits: Domain) -> dict[str, Any]:
-    """Return the encoding of `value` as a colour between `limits`, with the legend that names the quantity."""
-    colours = {"domain": list(limits), "range": colour.ramp(scale.signed), "interpolate": "rgb", "clamp": True}
-    # No gradient: Vega names a gradient by the page's address, and loses it when the address changes (vega/vega#3948).
-    legend = {
-        "title": scale.title,
-        "type": "symbol",
-        "symbolType": "square",
-        "symbolSize": 180,
-        "symbolStrokeColor": colour.SOFT_INK,
-        "symbolStrokeWidth": 0.5,
-        "orient": "bottom",
-        "direction": "horizontal",
-        "values": [limits[0], sum(limits) / 2, limits[1]],
-        "format": ".0%" if scale.format.endswith("%") else ".3~g",
-        "titleColor": colour.SOFT_INK,
-        "labelColor": colour.SOFT_INK,
-        "offset": 10,
-        "padding": 0,
-    }
-    return {"field": "value", "type": "quantitative", "scale": colours, "legend": legend}
 
 
 def _tooltip(grid: Grid, value: str) -> str:

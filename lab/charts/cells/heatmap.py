@@ -74,7 +74,7 @@ def heatmap(
         NaN, infinity, a wrong number of labels, or a highlight that cannot be.
     """
     matrix = _matrix(values, causal=causal)
-    grid = Grid(title, axes, scale, scale.limits(matrix.astype(np.float32, copy=False)), causal=causal)
+    grid = Grid.of(matrix.astype(np.float32, copy=False), title, axes, scale, causal=causal)
     return drawn(grid, matrix, highlight, of="heatmap", width=widest(matrix.shape[1]))
 
 
@@ -89,7 +89,7 @@ def large_heatmap(
 ) -> Heatmap:
     """Draw a few `values` across the whole page, with larger numbers; all else is as in :func:`heatmap`."""
     matrix = _matrix(values, causal=causal)
-    grid = Grid(title, axes, scale, scale.limits(matrix.astype(np.float32, copy=False)), causal=causal, large=True)
+    grid = Grid.of(matrix.astype(np.float32, copy=False), title, axes, scale, causal=causal, large=True)
     return drawn(grid, matrix, highlight, of="heatmap", width="stretch")
 
 

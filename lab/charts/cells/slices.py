@@ -60,12 +60,11 @@ def matrix_slice(
     exists = hidden.exists(raw.shape) if hidden else np.ones(raw.shape, dtype=bool)
     matrix = numbers(np.where(exists, raw, np.float32(0)), ("rows", "columns"), of="slice")
     named, scale = not any(axis.counts for axis in axes), replace(scale, signed=bool(matrix.min() < 0))
-    limits = scale.limits(matrix)
-    scale = replace(scale, format=_format(max(map(abs, limits))))
+    scale = replace(scale, format=_format(max(map(abs, scale.limits(matrix)))))
     height = None if named else float(np.clip(460 / len(matrix), 5, 26))
     shift, window = (hidden.shift, hidden.window) if hidden else (0, None)
     causal = hidden is not None and window is None
-    grid = Grid(title, axes, scale, limits, height, causal, shift=shift, window=window)
+    grid = Grid.of(matrix, title, axes, scale, cell_height=height, causal=causal, shift=shift, window=window)
     width: int | Literal["stretch"] = widest(matrix.shape[1]) if named else "stretch"
     cells = partial(table, np.where(exists, raw, np.nan), *(axis.names for axis in axes))
     return Figure(grid_spec(grid, (None, None)), flat(matrix), width, _describe(matrix, exists, grid), cells)

@@ -17,7 +17,8 @@ from lab.charts.base.axes import Axis, Domain, Scale
 from lab.charts.base.figure import CellFigure, base, check_index, names, numbers, quoted
 from lab.charts.base.labels import visible
 from lab.charts.base.tables import unique_names
-from lab.charts.cells.grid import coloured, flat
+from lab.charts.cells.grid import flat
+from lab.charts.cells.scale_bar import beyond, colours, scale_bar
 
 _CAPTION = 40  # pixels above each map for its two lines
 _GAP = 14
@@ -96,8 +97,9 @@ def small_maps(
     spec = base(title, 200, canvas=array.size > 44**2)
     spec["params"] += [names("cell_labels", cells), *_layout(captions, wide)]
     spec["datasets"] = {"maps": [{"map": place} for place in range(count)], "chosen_map": [], "chosen_row": []}
-    drawn = _cells(m, scale, scale.limits(array), causal)
-    spec["layer"] = [*_frames(causal), drawn, *_captions(), *_chosen(m)]
+    limits = scale.colour_limits(array)
+    spec["layer"] = [*_frames(causal), _cells(m, scale, limits, causal), *_captions(), *_chosen(m)]
+    spec["layer"] += scale_bar(scale, limits, beyond(array, limits))
     width, told = wide * (_WIDEST if count <= _MANY else _WIDEST // 2), _describe(array, captions)
     return SmallMaps(
         spec=spec,
@@ -174,7 +176,7 @@ def _cells(m: int, scale: Scale, limits: Domain, causal: bool) -> dict[str, Any]
         "transform": transform,
         "mark": {"type": "rect", "cursor": "pointer", "aria": False, "tooltip": {"expr": shown}},
         "params": [{"name": "map", "select": {"type": "point", "fields": ["map"], "toggle": False, "clear": False}}],
-        "encoding": {**x, **y, "color": coloured(scale, limits)},
+        "encoding": {**x, **y, "color": colours(scale, limits)},
     }
 
 

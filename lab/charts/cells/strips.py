@@ -15,7 +15,7 @@ class Strips(Heatmap):
     """Vectors, one below the other."""
 
 
-VALUE = Scale("Value", format=".2f", signed=True)
+VALUE = Scale("Value", format=".2f", signed=True, cut=True)
 
 
 def strips(
@@ -42,6 +42,6 @@ def strips(
     matrix = np.stack(arrays)
     columns = [str(place) for place in range(1, matrix.shape[1] + 1)] if dimensions is None else dimensions
     axes = Axis("", names), Axis("Dimension", columns, counts=True)
-    grid = Grid(title, axes, scale, scale.limits(matrix), 30)
+    grid = Grid.of(matrix, title, axes, scale, cell_height=30)
     figure = drawn(grid, matrix, (None, highlight), of="strips", width="stretch", kind="Strips")
     return Strips(**vars(figure))

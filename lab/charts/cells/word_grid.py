@@ -36,7 +36,7 @@ def word_grid(
         NaN, infinity, a wrong number of labels, or a highlight that cannot be.
     """
     matrix = numbers(values, ("rows", "columns"), of="word grid")
-    grid = Grid(title, axes, scale, scale.limits(matrix), _CELL, texts=texts)
+    grid = Grid.of(matrix, title, axes, scale, cell_height=_CELL, texts=texts)
     figure = drawn(grid, matrix, highlight, of="word grid", width="stretch", kind="Grid of words")
     last = ", ".join(visible(text) for text in texts.rows[-1])
     return replace(figure, alt=f"{figure.alt} Last row: {last}.", table=partial(_table, matrix, grid, texts))

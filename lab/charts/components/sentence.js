@@ -6,6 +6,7 @@ const MANY = 60; // arcs of all tokens at once: the widest
 const NUMBERED = 0.1; // shares from here have their number above the arc
 const EDGE = 40; // pixels from a scrolled row's edge to the chosen word, which the fading edge does not cover then
 const SIZES = [28, 25, 22, 19, 17, 15, 13, 12]; // of the words, in pixels: the largest that fits, else the row scrolls
+const WRAPPED = 17; // pixels: a row without arcs has no smaller words; it goes on in the next line instead
 const SVG = "http://www.w3.org/2000/svg";
 const WAITING = "Now click the word that it looks at.";
 
@@ -111,12 +112,19 @@ function build(root, first, report) {
     draw();
   }
 
-  /** The largest size at which the whole row is on screen. */
+  /** The largest size at which the whole row is on screen; a long row without arcs has several lines. */
   function fit() {
+    const { arcs, relations } = payload.header;
+    let lines = false;
+    root.classList.remove("lines");
     for (const pixels of SIZES) {
       row.style.fontSize = `${pixels}px`;
       if (row.scrollWidth <= scroll.clientWidth) break;
+      lines = !arcs && !relations.length && pixels <= WRAPPED;
+      if (lines) break;
     }
+    root.classList.toggle("lines", lines);
+    (root.getRootNode().host ?? root).toggleAttribute("data-lines", lines); // look.css asks: several lines scroll away
     edges();
   }
 

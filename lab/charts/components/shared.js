@@ -92,13 +92,13 @@ function theme(root) {
   };
 }
 
-/** "#rgb", "#rrggbb" or "rgb(…)" as three numbers from 0 to 255. */
+/** "#rgb", "#rrggbb" or "rgb(…)" as three numbers from 0 to 255; black where an element that has left has no colour. */
 function channels(colour) {
   if (colour.startsWith("#")) {
     const hex = colour.length === 4 ? [...colour.slice(1)].map((digit) => digit + digit).join("") : colour.slice(1);
     return [0, 2, 4].map((at) => parseInt(hex.slice(at, at + 2), 16));
   }
-  return colour.match(/[\d.]+/g).slice(0, 3).map(Number);
+  return (colour.match(/[\d.]+/g) ?? [0, 0, 0]).slice(0, 3).map(Number);
 }
 
 /** How light a colour looks, from 0 to 1. */

@@ -31,10 +31,11 @@ function draw(root, { stops, layers }, report) {
   const list = make("ol", {});
   const shaped = stops.some(({ shape }) => shape);
   for (const each of stops) list.append(stop(shaped ? each : { ...each, shape: null }, report));
-  const inLayer = [...list.children].filter((_, place) => stops[place].repeats);
+  // Without a model there is no number of layers, and so nothing to put between brackets.
+  const inLayer = [...list.children].filter((_, place) => layers !== null && stops[place].repeats);
   inLayer[0]?.classList.add("first");
   inLayer.at(-1)?.classList.add("last");
-  if (layers !== null) inLayer.at(-1)?.append(make("span", { class: "times" }, `× ${layers}`));
+  inLayer.at(-1)?.append(make("span", { class: "times" }, `× ${layers}`));
   root.replaceChildren(make("nav", { "aria-label": "The way from text to word" }, list), opener());
   const lit = root.querySelector(".lit");
   if (lit && list.scrollWidth > list.clientWidth) list.scrollLeft = lit.offsetLeft - 60;

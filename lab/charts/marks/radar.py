@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure as PlotlyFigure
 
 _FAINT = "rgba(128, 132, 149, 0.75)"
+_GRID = "rgba(128, 132, 149, 0.4)"
 _CHOSEN, _FILL = "#2f86d6", "rgba(47, 134, 214, 0.22)"
 
 
@@ -69,7 +70,8 @@ def radar(
 
 
 def _shape(name: str, values: list[float], axes: Sequence[str], hover: Sequence[str], chosen: bool) -> dict[str, Any]:
-    corners = {"r": [*values, values[0]], "theta": [*axes, axes[0]], "text": [*hover, hover[0]]}
+    names = [name.replace(" ", "<br>", 1) for name in axes]  # a telephone has little room beside the circle
+    corners = {"r": [*values, values[0]], "theta": [*names, names[0]], "text": [*hover, hover[0]]}
     line = {"color": _CHOSEN if chosen else _FAINT, "width": 3 if chosen else 1.2}
     drawn = {"mode": "lines+markers", "line": line, "marker": {"size": 8 if chosen else 5}}
     area = {"fill": "toself" if chosen else "none", "fillcolor": _FILL}
@@ -83,8 +85,10 @@ def _figure(traces: list[dict[str, Any]], title: str, axis_title: str) -> Plotly
     # No line shows the numbers of the scale, because it would look like one more axis. The heading explains instead
     # what the middle and the rim mean.
     radial = {"range": [0, 1], "tickvals": [0.5, 1], "showline": False, "showticklabels": False, "ticks": ""}
-    around = {"direction": "clockwise", "rotation": 90}
-    polar = {"radialaxis": radial, "angularaxis": around, "bgcolor": "rgba(0,0,0,0)"}
-    margin, heading = {"l": 84, "r": 84, "t": 70, "b": 40}, {"text": f"{title}<br><sup>{axis_title}</sup>", "x": 0}
-    layout = {"title": heading, "showlegend": False, "height": 460, "margin": margin, "polar": polar}
+    around = {"direction": "clockwise", "rotation": 90, "tickfont": {"size": 14}, "gridcolor": _GRID}
+    polar = {"radialaxis": radial | {"gridcolor": _GRID}, "angularaxis": around, "bgcolor": "rgba(0,0,0,0)"}
+    told = f'<span style="font-size: 13px; font-weight: 400">{axis_title}</span>'
+    heading = {"text": f"{title}<br>{told}", "x": 0, "y": 0.97, "yanchor": "top"}
+    margin = {"l": 68, "r": 68, "t": 108, "b": 36}
+    layout = {"title": heading, "showlegend": False, "height": 480, "margin": margin, "polar": polar}
     return go.Figure(data=traces, layout=layout)

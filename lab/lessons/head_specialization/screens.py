@@ -52,13 +52,16 @@ def show_profile(view: OneHead) -> None:
         return
     say("Each axis is one of the numbers. The center is the lowest value in this layer, and the rim is the highest.")
     whose = st.session_state.get("_radar", _ONE)
-    draw_plotly(partial(figures.radar, view.trace, layer, view.head, whose == _ALL, left_out(view)), "radar")
-    known = predict(LESSON, _about_the_rim(view))
+    drawn, told = st.columns([3, 2], gap="medium", vertical_alignment="center")
+    with drawn:
+        draw_plotly(partial(figures.radar, view.trace, layer, view.head, whose == _ALL, left_out(view)), "radar")
+    with told:
+        known = predict(LESSON, _about_the_rim(view))
+        if known:
+            _say_radar(view, every.raw[layer], every.corrected[layer])
     with st.container(horizontal=True):
         st.segmented_control("Show", [_ONE, _ALL], default=_ONE, required=True, key="_radar")
         choose_part(view)
-    if known:
-        _say_radar(view, every.raw[layer], every.corrected[layer])
     with st.expander("The seven formulas, with this head’s numbers", on_change="rerun", key="_formulas") as formulas:
         if formulas.open:
             _show_cards(view, tags)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from lab.charts.components.packing import pack
 from lab.course.pages import LESSONS, STOPS, lesson_of, stop_of
-from lab.ui import selection
+from lab.ui import parameters, runs, selection
 from lab.ui.components import mount
 from lab.ui.doors import doors_at
 from lab.ui.reports import LessonAsked, heard
@@ -55,11 +55,16 @@ def shapes(trace: Trace) -> dict[str, str]:
     }
 
 
+def _model() -> str:
+    """Return the id of the page's model; "" for a toy that is no model of layers."""
+    return "" if parameters.MODE.chosen() == parameters.TOY else parameters.MODEL.chosen()
+
+
 def _header(trace: Trace | None, lessons: Sequence[str], here: str) -> dict[str, Any]:
     lit, there = stop_of(lessons), {} if trace is None else shapes(trace)
     now = selection.current()
     return {
-        "layers": None if trace is None else trace.model.config.layers,
+        "layers": runs.layers(_model()) if trace is None else trace.model.config.layers,
         "stops": [
             {
                 "name": stop.name,

@@ -68,6 +68,8 @@ def scales(figure: Figure) -> list[list[float]]:
 
     def look(node: Any) -> None:
         if isinstance(node, dict):
+            if "sequence" in (node.get("data") or {}):
+                return  # the bar of the legend, which has the colours of the cells
             for channel in ("color", "x"):
                 encoding = node.get(channel)
                 if isinstance(encoding, dict) and encoding.get("field") == "value":

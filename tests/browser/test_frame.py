@@ -1,0 +1,105 @@
+"""The frame of a page: the strip at the top, Streamlit's bars of buttons, rows of words, the way of writing."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from benchmarks.server import Lab
+from tests.browser.harness import EXTREMES, PHONE, View, wait_idle
+
+LONG = " ".join(["the cat sat on the mat and"] * 8) + " slept."  # 60 tokens and more
+
+
+def open_page(lab: Lab, page: Page, name: str, **query: object) -> None:
+    page.goto(f"{lab.url}/{name}?{urlencode(query)}")
+    wait_idle(page)
+
+
+def box(element: Locator) -> dict[str, float]:
+    found = element.bounding_box()
+    assert found is not None
+    return {"x": found["x"], "y": found["y"], "width": found["width"], "height": found["height"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "query"), [("Grammar", {}), ("Self-attention", {"text": " "}), ("Self-attention", {})]
+)
+def test_the_strip_says_how_often_a_layer_repeats_and_its_arrows_stand_beside_the_names(
+    lab: Lab, page: Page, name: str, query: dict[str, str]
+) -> None:
+    open_page(lab, page, name, **query)
+    times = page.locator(".times")
+    expect(times).to_have_text("× 6")
+    names = box(page.locator(".stop .names").last)
+    middle = box(times)["y"] + box(times)["height"] / 2
+    assert abs(middle - names["y"] - names["height"] / 2) < 2
+    arrow = page.locator(".stop").last.evaluate("e => getComputedStyle(e, '::before').top")
+    assert arrow == page.locator(".times").evaluate("e => getComputedStyle(e).top")
+
+
+def test_a_table_has_its_buttons_inside_and_a_chart_has_none_above_it(lab: Lab, page: Page) -> None:
+    open_page(lab, page, "Inter-sentence_attention", step="Sentences")
+    table = page.locator(".stDataFrame").first
+    table.hover()
+    buttons = table.get_by_test_id("stElementToolbar")
+    expect(buttons).to_have_css("opacity", "1")
+    expect(buttons).to_have_css("top", "2px")
+    inside, whole = box(buttons), box(table)
+    assert whole["y"] <= inside["y"] and inside["y"] + inside["height"] <= whole["y"] + 36  # the height of a row
+    assert inside["x"] + inside["width"] <= whole["x"] + whole["width"]
+    open_page(lab, page, "Self-attention", step="Where does it look?")
+    open_page(lab, page, "Embeddings", step="A row of a table")
+    page.locator(".stVegaLiteChart").first.hover()
+    assert not [each for each in page.get_by_test_id("stElementToolbar").all() if each.is_visible()]
+
+
+@pytest.mark.parametrize("view", [PHONE, View("light", 1366)], indirect=True, ids=str)
+@pytest.mark.parametrize("query", [{}, {"text": LONG}])
+def test_a_row_without_arcs_shows_all_its_words(lab: Lab, page: Page, view: View, query: dict[str, str]) -> None:
+    open_page(lab, page, "Inter-sentence_attention", step="Matrix", **query)
+    words = page.locator(".token")
+    assert words.count() >= 28
+    whole = box(page.locator(".scroll"))
+    for word in (words.first, words.nth(words.count() // 2), words.last):
+        at = box(word)
+        assert at["x"] >= whole["x"] - 1 and at["x"] + at["width"] <= whole["x"] + whole["width"] + 1
+        assert float(word.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")) >= 17
+    assert box(words.last)["y"] > box(words.first)["y"]
+    place = page.locator("[data-testid=stLayoutWrapper]:has(> .st-key-row_of_tokens)")
+    expect(place).to_have_css("position", "static")  # several lines would cover too much of the page
+
+
+@pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
+def test_the_radar_fills_its_place_and_no_name_covers_another_text(lab: Lab, page: Page, view: View) -> None:
+    open_page(lab, page, "Head_specialization", step="Seven metrics")
+    radar = page.locator(".js-plotly-plot")
+    whole = box(radar)
+    circle = radar.locator(".polar").evaluate("""polar => Math.max(
+        ...[...polar.querySelectorAll(".angular-line path, .radial-grid path, .angular-grid path")]
+            .map(path => path.getBoundingClientRect().height))""")
+    assert circle > 0.58 * min(whole["width"], whole["height"])
+    title = box(radar.locator(".gtitle"))
+    for name in radar.locator(".angularaxistick text").all():
+        at = box(name)
+        assert at["y"] >= title["y"] + title["height"]
+        assert at["x"] >= whole["x"] and at["x"] + at["width"] <= whole["x"] + whole["width"]
+        assert float(name.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")) >= 14
+
+
+def test_a_text_of_letters_from_right_to_left_is_written_so(lab: Lab, page: Page) -> None:
+    open_page(lab, page, "Self-attention", text="القطة جلست على الحصيرة")
+    field = page.get_by_test_id("stSidebar").locator("textarea").first
+    expect(field).to_have_css("unicode-bidi", "plaintext")
+    expect(page.get_by_text(re.compile("learned from English text and knows few words"))).to_be_visible()
+
+
+def test_a_sentence_with_a_blank_from_right_to_left_is_written_so(lab: Lab, page: Page) -> None:
+    page.goto(f"{lab.url}/?{urlencode({'blank': 'عاصمة فرنسا هي _ الجميلة'})}")
+    wait_idle(page)
+    gap, sentence = box(page.locator(".blank-sentence .gap")), page.locator(".blank-sentence")
+    expect(sentence).to_have_css("direction", "rtl")
+    assert gap["x"] > box(sentence)["x"] + box(sentence)["width"] / 2  # the sentence begins at the right edge

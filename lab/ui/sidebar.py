@@ -125,7 +125,7 @@ def keep_model() -> None:
 def _texts(opened: Lesson | Bench | None) -> None:
     """Draw the fields of the sentence, and the examples."""
     run_it = "Press Ctrl+Enter, or click elsewhere, to run it. The sentence is part of this page's link."
-    parameters.TEXT.area("Your sentence", 96, _begin(opened), help=run_it)
+    parameters.TEXT.area("Your sentence", 116, _begin(opened), help=run_it)
     st.selectbox(
         "Examples",
         EXAMPLES,

@@ -90,6 +90,17 @@ def test_the_radar_fills_its_place_and_no_name_covers_another_text(lab: Lab, pag
         assert float(name.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")) >= 14
 
 
+@pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
+@pytest.mark.parametrize("name", ["Self-attention", "Compare"])
+def test_all_marks_beside_the_title_are_in_sight_on_a_telephone(lab: Lab, page: Page, view: View, name: str) -> None:
+    open_page(lab, page, name)
+    marks = [each for each in page.locator(".st-key-page_header button").all() if each.is_visible()]
+    assert len(marks) >= 2
+    for mark in marks:
+        at = box(mark)
+        assert at["x"] >= 0 and at["x"] + at["width"] <= view.width
+
+
 def test_a_text_of_letters_from_right_to_left_is_written_so(lab: Lab, page: Page) -> None:
     open_page(lab, page, "Self-attention", text="القطة جلست على الحصيرة")
     field = page.get_by_test_id("stSidebar").locator("textarea").first

@@ -43,7 +43,7 @@ function build(root, first, report) {
       const track = make("span", { class: "track" }, make("span", { class: "before" }), make("span", { class: "fill" }));
       return make("div", { class: "line" }, word, track, make("span", { class: "number" }));
     };
-    const rest_ = rest === null ? [] : [`${others.toLocaleString("en")} other words`];
+    const rest_ = rest === null ? [] : [`${others.toLocaleString("en")} others`];
     rows.replaceChildren(...[...words, ...rest_].map(line));
     refresh();
   }

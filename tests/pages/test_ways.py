@@ -180,10 +180,10 @@ def test_a_figure_is_used_by_a_choice_and_not_while_its_question_waits() -> None
     assert not done(at), "the question of the step before still waits"
     reveal(turn_to(at, "map"))
     assert done(at) == {("self-attention", "map")}, "a question that was shown is done"
-    at = visit(PAGE, layer="2", head="3", step="by-hand")
+    at = visit(PAGE, layer="2", head="3", step="build-a-row")
     assert not [each for each in at.button if each.label == "Show me"]
     at.selectbox(key="head").set_value(5).run()
-    assert done(at) == {("self-attention", "by-hand")}
+    assert done(at) == {("self-attention", "build-a-row")}
 
 
 def test_the_checks_are_done_when_each_has_an_answer() -> None:

@@ -35,17 +35,18 @@ def dimension_names(traced: Trace, shown: slice) -> list[str]:
 
 
 def vectors(traced: Trace, token: int = 0, first: int = 0, part: str = "token") -> Heatmap:
-    """Draw the row of the token table for each token; in a long text, for the tokens around ``token``.
+    """Draw the row of the token table for each token, with a frame around the row of ``token``.
 
-    ``first`` is the first dimension drawn. ``part`` names other vectors: the "sum" of all that are added, or the output
-    of the "LayerNorm".
+    In a long text, only the tokens around ``token`` are drawn. ``first`` is the first dimension drawn. ``part`` names
+    other vectors: the "sum" of all that are added, or the output of the "LayerNorm".
     """
     drawn = parts(traced)[part]
     rows, shown = window(token, len(traced), TOKENS), stretch(first, drawn.shape[1])
     title = f"{_TITLES[part]}, dimensions {_from_to(shown)}"
     end, names = colours_end(drawn), dimension_names(traced, shown)
     scale = replace(VALUE, domain=(-end, end))
-    figure = strips(drawn[rows, shown], traced.labels[rows], scale, title=title, dimensions=names)
+    framed, labels = token - rows.start, traced.labels[rows]
+    figure = strips(drawn[rows, shown], labels, scale, title=title, highlight=(framed, None), dimensions=names)
     dimensions = Axis("Dimension", names, things="dimensions", count=drawn.shape[1])
     return replace(figure, axes=(tokens(traced, shown=rows), dimensions))
 
@@ -70,7 +71,7 @@ def summands(traced: Trace, token: int, first: int = 0, dimension: int | None = 
     rows = [names[0], *(f"+ {name}" for name in names[1:]), "= sum"]
     title = f"{' + '.join(names)} = sum, {traced.labels[token]}, dimensions {_from_to(shown)}"
     outlined, named = _outlined(dimension, shown), dimension_names(traced, shown)
-    return strips(vectors, rows, title=title, highlight=outlined, dimensions=named)
+    return strips(vectors, rows, title=title, highlight=(None, outlined), dimensions=named)
 
 
 def layer_norm(traced: Trace, token: int, first: int = 0, dimension: int | None = None) -> Heatmap:
@@ -87,7 +88,7 @@ def layer_norm(traced: Trace, token: int, first: int = 0, dimension: int | None 
     vectors = [((total - norm.mean) / norm.deviation)[shown], found["LayerNorm"][token, shown]]
     title = f"LayerNorm of the sum, {traced.labels[token]}, dimensions {_from_to(shown)}"
     outlined, named = _outlined(dimension, shown), dimension_names(traced, shown)
-    return strips(vectors, ["normalized", "· γ + β"], title=title, highlight=outlined, dimensions=named)
+    return strips(vectors, ["normalized", "· γ + β"], title=title, highlight=(None, outlined), dimensions=named)
 
 
 def _from_to(shown: slice) -> str:

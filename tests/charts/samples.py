@@ -75,7 +75,7 @@ def every_figure(labels: list[str]) -> dict[str, Figure]:
     return {
         "heatmap": a_heatmap(values=matrix(count), labels=labels, highlight=(0, 0)).clickable(),
         "causal": a_heatmap(values=signed, labels=labels, signed=True, causal=True, highlight=(0, None)),
-        "strips": strips(signed, labels, title="Vectors", highlight=0).clickable(),
+        "strips": strips(signed, labels, title="Vectors", highlight=(None, 0)).clickable(),
         "bars": bars(labels, signed[0], Scale("Score"), title="Scores", highlight=0),
         "columns": columns(signed[0], Scale("Product"), title="Products", highlight=0),
         "small maps": small_maps(

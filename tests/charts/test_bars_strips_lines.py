@@ -78,7 +78,7 @@ def test_strips_share_one_symmetric_scale() -> None:
 
 
 def test_strips_outline_a_dimension_through_all_vectors() -> None:
-    datasets = strips([[1, 2], [3, 4]], ["q", "k"], title="", highlight=1).spec["datasets"]
+    datasets = strips([[1, 2], [3, 4]], ["q", "k"], title="", highlight=(None, 1)).spec["datasets"]
     assert datasets["chosen_column"] == [{"k": 1}]
     assert not datasets["chosen_cell"]
 

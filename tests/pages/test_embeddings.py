@@ -201,7 +201,7 @@ def test_roberta_s_positions_begin_at_row_2(offer: Offer) -> None:
 
 def test_position_lab_holds_outputs_against_their_tokens() -> None:
     at = open_step("position-lab", order="shuffled")
-    assert "every output moves with its token" in words(at)
+    assert "every token takes its vector along" in words(at)
     trace = lab.trace(lab.load_model(DEFAULT_MODEL), DEFAULT_TEXT)
     gaps = [permutation_gap(trace, "shuffled", Interventions(no_positions=off)) for off in (True, False)]
     assert float(gaps[0].layers[-1]) < 1e-4 and float(gaps[1].layers[-1]) > 0.1
@@ -227,3 +227,13 @@ def test_the_sliders_of_positions_are_in_the_sidebar() -> None:
     assert {each.key for each in at.sidebar.slider} >= {"pe_length", "pe_width"}
     assert "pe_base" in {each.key for each in at.sidebar.select_slider}
     assert not [each.key for each in at.main.slider if each.key not in {side.key for side in at.sidebar.slider}]
+
+
+def test_two_maps_show_which_places_are_alike_and_the_vectors_are_folded() -> None:
+    at = open_step("learned-or-computed")
+    assert "Why the stripes?" in words(at) and not at.exception
+    most = lab.load_model(DEFAULT_MODEL).config.max_tokens
+    at = unfold(at, "_distance", "_places", "_waves")
+    said = words(at)
+    assert "Each place has a vector of its own" in said and f"ends after {most} places" in said
+    assert "the largest error is" in said

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.figure import numbers
-from lab.charts.cells.grid import Grid
+from lab.charts.cells.grid import Chosen, Grid
 from lab.charts.cells.heatmap import Heatmap, drawn
 
 
@@ -24,14 +24,14 @@ def strips(
     scale: Scale = VALUE,
     *,
     title: str,
-    highlight: int | None = None,
+    highlight: Chosen = (None, None),
     dimensions: Sequence[str] | None = None,
 ) -> Strips:
     """Draw `vectors`, each (d,), as rows over the dimensions 1 … d: q, k and q∘k, or the terms of an embedding.
 
     `dimensions` names the dimensions if they are part of a longer vector, or have a meaning.
-    `highlight` outlines one dimension (from 0) through all strips; `clicked(event)` gives (strip, dimension),
-    both from 0.
+    `highlight` outlines (None, dimension) through all strips, or (strip, None); `clicked(event)` gives
+    (strip, dimension), all from 0.
 
     Raises
     ------
@@ -43,5 +43,5 @@ def strips(
     columns = [str(place) for place in range(1, matrix.shape[1] + 1)] if dimensions is None else dimensions
     axes = Axis("", names), Axis("Dimension", columns, counts=True)
     grid = Grid.of(matrix, title, axes, scale, cell_height=30)
-    figure = drawn(grid, matrix, (None, highlight), of="strips", width="stretch", kind="Strips")
+    figure = drawn(grid, matrix, highlight, of="strips", width="stretch", kind="Strips")
     return Strips(**vars(figure))

@@ -10,7 +10,7 @@ from lab.analysis.words.neighbours import vocabulary_words
 from lab.analysis.words.word_sums import word_sum
 from lab.course.words import quoted
 from lab.lessons.embeddings import word_sums
-from lab.lessons.embeddings.screens import EmbeddingView
+from lab.lessons.embeddings.view import EmbeddingView
 from lab.models.encoding import word_of
 from lab.models.loading import LoadedModel
 from lab.ui.drawing import code, draw
@@ -31,7 +31,7 @@ def show_word_sums(view: EmbeddingView) -> None:
         st.caption(f"You typed {len(typed)} words. The lab reads the first four.")
     unknown = word_sums.missing(model, words)
     if len(words) < 3 or unknown:
-        _say_why_not(model, unknown)
+        _show_why_not(model, unknown)
         return
     draw(partial(word_sums.near_sum, view.trace, *words), "near-sum")
     st.caption(
@@ -47,11 +47,11 @@ def show_word_sums(view: EmbeddingView) -> None:
         "Published results leave out the words of the sum (Mikolov et al. 2013, §4). If they are kept, far fewer sums "
         "succeed (Nissim et al. 2020), and sometimes one of the words alone finds the answer, too (Linzen 2016)."
     )
-    _name_others(model, words)
+    _show_others(model, words)
     code(word_sum)
 
 
-def _say_why_not(model: LoadedModel, unknown: list[str]) -> None:
+def _show_why_not(model: LoadedModel, unknown: list[str]) -> None:
     """Say which words are missing from the vocabulary, and name three that it has."""
     known = [word_of(model.tokenizer, each).removeprefix("␣") for each in vocabulary_words(model)[:3]]
     said = f"The vocabulary has no token for {' or '.join(map(quoted, unknown))}." if unknown else "Write three words."
@@ -59,7 +59,7 @@ def _say_why_not(model: LoadedModel, unknown: list[str]) -> None:
     st.info(f"{said}{example}", icon=":material/edit:")
 
 
-def _name_others(model: LoadedModel, words: tuple[str, ...]) -> None:
+def _show_others(model: LoadedModel, words: tuple[str, ...]) -> None:
     """Three other sums of different kinds, whose words are in the model's vocabulary."""
     known = [each for each in word_sums.QUESTIONS if not word_sums.missing(model, each) and each != words]
     if known[1::4]:

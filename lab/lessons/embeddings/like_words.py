@@ -1,68 +1,174 @@
-"""Similar words have similar vectors: the screens about neighbours in the token table and after the layers."""
+"""Like words: which words have rows of the token table that point the same way, and how this is measured."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 
 import streamlit as st
+from torch.nn.functional import cosine_similarity
 
-from lab.analysis.words.neighbours import cosine_by_state, nearest_in_table, token_twice
-from lab.course.sentences.two_meanings import TWO_MEANINGS, TwoMeanings
-from lab.lessons.embeddings import meanings, word_figures
+from lab.analysis.words.neighbours import is_whole, nearest_in_table, some, vocabulary_words
+from lab.course.words import listed, named, quoted, signed
+from lab.lessons.embeddings import LESSON, word_figures
 from lab.lessons.embeddings.king_and_queen import show_word_sums
-from lab.lessons.embeddings.meanings import Use
-from lab.lessons.embeddings.screens import EmbeddingView
-from lab.models.encoding import Encoding, encode
-from lab.models.interventions import Interventions
+from lab.lessons.embeddings.uses import place_of
+from lab.lessons.embeddings.view import EmbeddingView
+from lab.lessons.embeddings.word_figures import NAMED, in_table
+from lab.models.encoding import encode
 from lab.models.loading import LoadedModel
-from lab.text.bundled import bundled_sentences
-from lab.ui import runs, selection
+from lab.models.memo import once
+from lab.models.trace import Trace
+from lab.questions.asking import asks
+from lab.questions.basis import bet, derivable
+from lab.questions.kinds import which_holds
+from lab.questions.question import MARGIN, Option, Question, shuffled
+from lab.questions.returning import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this
-from lab.ui.parameters import MODE, SENSE, TEXT, TOKEN, TOY
+from lab.ui.frame.header import idea
+from lab.ui.parameters import TEXT, TOKEN
+from lab.ui.quiz.predictions import ask_beside
 from lab.ui.sentence import show_sentence
-from lab.ui.shared.masking import reading
 from lab.ui.terms import say
-from lab.ui.toys import toy_runs
 
+IDEA = """
+A row of numbers says nothing by itself, but two rows can be compared. Their **dot product** is made number by number:
+multiply, and add up the products. Divided by the lengths of both vectors, it is their **cosine**: 1 if they point the
+same way, 0 at a right angle, −1 if they point in opposite directions. Which words have rows like the row of your
+word?"""
 _DAYS = "He came on Monday with three friends."
 _DAY, _NUMBER = "Monday", "three"
-_PLAIN = Interventions()
-_OWN = "from your sentence"
+# The ranks of the wrong words in the list of neighbours, from 0.
+_RANKS = (60, 400, 1500)
+# The least distance of the nearest word's cosine from the mean over all words, for a question.
+_CLEAR = 0.25
 
 
-def show_like_words(view: EmbeddingView) -> None:
+def said(trace: Trace, token: int) -> str:
+    """Say which rows of the token table are most like the row of ``token``, and how similar they are."""
+    token_id, word = trace.token_ids[token], quoted(trace.labels[token])
+    found = in_table(trace, token)
+    if not found.nearest:
+        return f"The vocabulary has no other word to compare with {word}."
+    best, others = found.nearest[0].cosine, f"{found.count:,} other word{'s' * (found.count != 1)}"
+    if best - found.mean < MARGIN:
+        return f"No row is clearly nearest: of {others}, the nearest to {word} has the cosine {signed(best)}."
+    near = found.nearest[:NAMED]
+    told = listed([f"{quoted(each.word)} ({signed(each.cosine)})" for each in near])
+    most = (
+        f"Nearest to {word} {'are' if len(near) > 1 else 'is'} {told}. The mean cosine over all {others} is "
+        f"{signed(found.mean)}."
+    )
+    if trace.encoding.special[token] or not is_whole(trace.model.tokenizer, token_id):
+        return f"{most} (But {word} is not a whole word, so do not expect a meaning.)"
+    return most
+
+
+def worked(trace: Trace, token: int) -> str:
+    """Write the cosine of ``token`` and the nearest word as LaTeX: their dot product, divided by both lengths.
+
+    Returns "" if the vocabulary has no other word, or a row is zero.
+    """
+    near, table = nearest_row(trace.model, trace.token_ids[token]), trace.model.weights.embeddings.token
+    if near is None:
+        return ""
+    own, other = table[trace.token_ids[token]].double(), table[near].double()
+    product, first, second = float(own @ other), float(own.norm()), float(other.norm())
+    if not first * second:
+        return ""
+    return (
+        r"\frac{\text{dot product}}{\text{length} \cdot \text{length}} = "
+        rf"\frac{{{product:.3f}}}{{{first:.3f} \cdot {second:.3f}}} = {product / (first * second):.2f}"
+    )
+
+
+@once
+def nearest_row(model: LoadedModel, token_id: int) -> int | None:
+    """The id of the whole word whose row of the token table is most like the row ``token_id``; None if it is alone."""
+    table, own = model.weights.embeddings.token, model.weights.embeddings.token[token_id]
+    ids = [each for each in vocabulary_words(model) if each != token_id]
+    found = [(part, cosine_similarity(table[part], own[None])) for part in some(ids)]
+    best = max(((float(cosines.max()), part[int(cosines.argmax())]) for part, cosines in found), default=None)
+    return None if best is None else best[1]
+
+
+@asks(
+    basis=bet("Words with similar rows are spelled alike, or have ids side by side.", "They are used alike in texts."),
+    hint="Which words are used in the same places as this one? Such words get rows that point the same way.",
+    returns=1,
+)
+def nearest_word(spot: Spot) -> Question | None:
+    """Ask which of four words has the row most like the query's row. None for a token that is not a whole word."""
+    trace, token = spot.trace, spot.query
+    token_id = trace.token_ids[token]
+    if trace.encoding.special[token] or not is_whole(trace.model.tokenizer, token_id):
+        return None
+    found = nearest_in_table(trace.model, token_id, _RANKS[-1] + 1)
+    if len(found.nearest) <= _RANKS[-1] or found.nearest[0].cosine < found.mean + _CLEAR:
+        return None
+    best, *wrong = (found.nearest[rank] for rank in (0, *_RANKS))
+    if best.cosine - wrong[0].cosine < MARGIN:
+        return None
+    told = f"The cosine of {quoted(best.word)} is {best.cosine:.2f}, the largest of all {found.count:,} words"
+    options = [Option(quoted(best.word), f"{told}.", correct=True)] + [
+        Option(quoted(each.word), f"{told}. For {quoted(each.word)} it is {each.cosine:.2f}.") for each in wrong
+    ]
+    prompt = f"Which of these words has the row that is most like the row of {named(trace, token)}?"
+    return shuffled("nearest-word", prompt, options)
+
+
+@asks(
+    basis=derivable(LESSON, "like-words", "the cosine, a dot product divided by both lengths"),
+    hint="The cosine divides by both lengths. What happens to it if one vector becomes twice as long?",
+    returns=3,
+)
+def cosine_of_one(spot: Spot) -> Question:
+    """Ask what the cosine 1 says about two vectors: they point the same way, but need not be equal."""
+    why = "The cosine divides by both lengths, so it compares directions only. One of the vectors can be longer."
+    outcomes = {
+        "They point the same way; their lengths can differ": True,
+        "They are equal in every number": False,
+        "Their words have the same meaning": False,
+    }
+    return which_holds("cosine-of-one", "Two vectors have the cosine 1. What is certain?", why, outcomes, mixed=True)
+
+
+def show(view: EmbeddingView) -> None:
     """Show the words whose rows of the token table are most like the row of the chosen word."""
+    idea(IDEA)
     show_sentence(view.trace, view.token)
-    _draw_in_table(view)
+    show_in_table(view)
     st.caption(
         "The lab compares all tokens that begin a word and have at least two letters. The dashed line is their mean."
     )
-    meaning(meanings.like_words(view.trace, view.token))
-    if _of_text(view):
-        _offer_word(view)
+    meaning(said(view.trace, view.token))
+    _show_worked(view)
+    if not view.of_toy:
+        _show_another(view)
+    ask_beside(LESSON, cosine_of_one(view.spot))
+    if not view.of_toy:
         with st.expander("Can words be added? king − man + woman", on_change="rerun", key="_king_and_queen") as sums:
             if sums.open:
                 show_word_sums(view)
     code(nearest_in_table)
 
 
-def _draw_in_table(view: EmbeddingView) -> None:
+def show_in_table(view: EmbeddingView) -> None:
     """Draw the bars of the nearest words; draw nothing for a vocabulary of one word."""
     if word_figures.in_table(view.trace, view.token).nearest:
         draw(partial(word_figures.near_in_table, view.trace, view.token), "near-in-table")
 
 
-def _draw_after_layers(use: Use, texts: tuple[str, ...]) -> None:
-    """Draw the nearest vectors after the layers, or say that the texts have no other word."""
-    if word_figures.after_layers(use.trace, use.token, texts).nearest:
-        draw(partial(word_figures.near_after_layers, use.trace, use.token, texts), f"near-after-layers-{use.token}")
-    else:
-        say("There is no other word in these texts.")
+def _show_worked(view: EmbeddingView) -> None:
+    """Work out the highest cosine of the figure."""
+    formula = worked(view.trace, view.token)
+    if formula:
+        nearest = quoted(in_table(view.trace, view.token).nearest[0].word)
+        say(f"The cosine of {view.word} and {nearest}, worked out from their {view.width} numbers each:")
+        st.latex(formula)
 
 
-def _offer_word(view: EmbeddingView) -> None:
+def _show_another(view: EmbeddingView) -> None:
     """Offer a day of the week, and from there a number."""
     model = view.trace.model
     encoding = encode(model.tokenizer, model.config, _DAYS)
@@ -74,105 +180,3 @@ def _offer_word(view: EmbeddingView) -> None:
                 f"a {kind}. Which words are most like *{word}*?", f"Take *{word}*", {TEXT: _DAYS, TOKEN: place + 1}
             )
             return
-
-
-def _of_text(view: EmbeddingView) -> bool:
-    return view.page.selection[MODE] != TOY
-
-
-def place_of(encoding: Encoding, word: str) -> int | None:
-    """The place, from 0, at which ``word`` is one token, whatever its capitals; None if the word is cut or missing."""
-    spelled = [encoding.text[start:end].strip().lower() for start, end in encoding.offsets]
-    return spelled.index(word.lower()) if word.lower() in spelled else None
-
-
-def offered(model: LoadedModel) -> Mapping[str, TwoMeanings]:
-    """The words, by name, that are one token for this model, and the same token in both sentences."""
-    found = {}
-    for each in TWO_MEANINGS:
-        encodings = [encode(model.tokenizer, model.config, text) for text in (each.first, each.second)]
-        places = [place_of(encoding, each.word) for encoding in encodings]
-        ids = {e.token_ids[place] for e, place in zip(encodings, places, strict=True) if place is not None}
-        if None not in places and len(ids) == 1:
-            found[each.word] = each
-    return found
-
-
-def show_two_meanings(view: EmbeddingView) -> None:
-    """Show one token in two sentences: its neighbours after the last layer, and how far the layers separate the two."""
-    known = offered(view.trace.model) if _of_text(view) else {}
-    names = [*known, _OWN]
-    selection.fit_name(SENSE, names, names[0])
-    chosen = SENSE.buttons("Word", names, names[0])
-    uses = _own_uses(view) if chosen == _OWN else uses_of(view.trace.model, known[chosen])
-    texts = _texts(view)
-    with st.spinner("Reading short texts to compare with …"):
-        for use in uses:
-            word_figures.after_layers(use.trace, use.token, texts)
-    places = st.columns(2)
-    for place, use in zip(places, uses, strict=False):
-        with place:
-            say(reading(use.trace, use.token))
-            _draw_after_layers(use, texts)
-    if len(uses) == 1:
-        with places[1]:
-            say("For comparison, this word in the token table, which knows no sentence:")
-            _draw_in_table(view)
-        meaning(meanings.one_use(uses[0], texts))
-    else:
-        _compare(uses, None if chosen == _OWN else same_meaning(uses[0], known[chosen]), texts)
-    count = len(texts) or len(bundled_sentences())
-    st.caption(
-        f"Each bar shows a word from {count} short texts. Each word is compared at every place where it occurs, and "
-        "its highest cosine is shown. The dashed line is the mean over all words."
-    )
-    _offer(chosen, list(known))
-    code(cosine_by_state)
-
-
-def _compare(uses: tuple[Use, ...], alike: Use | None, texts: tuple[str, ...]) -> None:
-    """Show how far the layers move two uses apart, compared with a third sentence that has the first meaning."""
-    first, second = uses
-    shown = partial(word_figures.apart_by_state, first.trace, first.token, second.trace, second.token)
-    if alike is not None:
-        say(f"For comparison, the first meaning in another sentence: {reading(alike.trace, alike.token)}")
-        shown = partial(shown, alike.trace, alike.token)
-    draw(shown, "apart-by-state")
-    meaning(meanings.two_uses(first, second, texts, alike))
-
-
-def _offer(chosen: str, known: list[str]) -> None:
-    """Offer another word of the list."""
-    other = next((word for word in ("bank", *known) if word in known and word != chosen), None)
-    if other is not None:
-        why = f"*{other}* has two meanings, too. Does the model tell them apart as well?"
-        try_this(why, f"Take *{other}*", {SENSE: other})
-
-
-def _texts(view: EmbeddingView) -> tuple[str, ...]:
-    """The sentences of the toy; empty if the lab's own sentences are used."""
-    return () if _of_text(view) else toy_runs.texts(view.page.selection)
-
-
-def uses_of(model: LoadedModel, word: TwoMeanings, changes: Interventions = _PLAIN) -> tuple[Use, ...]:
-    """The uses of the word in its two sentences, except where the word is not one token."""
-    traces = [runs.run(model.id, text, "", changes) for text in (word.first, word.second)]
-    places = [place_of(trace.encoding, word.word) for trace in traces]
-    return tuple(Use(trace, place) for trace, place in zip(traces, places, strict=True) if place is not None)
-
-
-def same_meaning(first: Use, word: TwoMeanings) -> Use | None:
-    """The word of ``first`` in the other sentence with the same meaning; None if the model has another token there."""
-    traced = runs.run(first.trace.model.id, word.alike, "", _PLAIN)
-    place = place_of(traced.encoding, word.word)
-    if place is None or traced.token_ids[place] != first.trace.token_ids[first.token]:
-        return None
-    return Use(traced, place)
-
-
-def _own_uses(view: EmbeddingView) -> tuple[Use, ...]:
-    """Show the learner's text, and return the chosen token's use, with its second use if it occurs twice."""
-    show_sentence(view.trace, view.token)
-    other = token_twice(view.trace.token_ids, view.token)
-    own = Use(view.trace, view.token)
-    return (own,) if other is None else (own, Use(view.trace, other))

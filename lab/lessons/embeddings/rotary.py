@@ -1,16 +1,30 @@
-"""Rotary positions on screen: which vectors turn, and why only the distance of two turned vectors counts."""
+"""Rotary: vectors that are turned by their place, so that only the distance of two turned vectors counts."""
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
+import numpy as np
 import streamlit as st
 
 from lab.analysis.layers import rotary
-from lab.course.words import named
-from lab.lessons.embeddings import LESSON, checks, meanings, rotary_figures
-from lab.lessons.embeddings.screens import EmbeddingView
+from lab.analysis.layers.positions import BASE, Values, spaced
+from lab.analysis.layers.rotary import Way
+from lab.charts.base.axes import Axis, AxisPlaces, Scale
+from lab.charts.base.figure import Figure
+from lab.charts.cells.heatmap import Heatmap, heatmap
+from lab.charts.marks.lines import lines, settled
+from lab.course.words import named, signed
+from lab.figures.embeddings import DIMENSIONS
+from lab.lessons.embeddings import LESSON
+from lab.lessons.embeddings.view import EmbeddingView
 from lab.models import forward
+from lab.models.trace import Trace
+from lab.questions.asking import asks
+from lab.questions.basis import derivable
+from lab.questions.question import MARGIN, Option, Question
+from lab.questions.returning import Spot
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this
@@ -19,8 +33,88 @@ from lab.ui.quiz.predictions import predict
 from lab.ui.sentence import show_sentence
 from lab.ui.terms import say
 
+ROWS = 64
+TITLES: dict[Way, str] = {"learned": "learned positions added", "sinusoids": "sinusoids added", "rotary": "turned"}
 
-def show_rotary(view: EmbeddingView) -> None:
+
+def turned_rows(traced: Trace, token: int, length: int, base: float = BASE) -> Heatmap:
+    """Draw the vector of ``token``, turned to each of the first positions; dimensions of a pair are side by side."""
+    rows = rotary.placed(traced, token, "rotary", length, base)
+    half = rows.shape[1] // 2
+    pairs, places = spaced(half, DIMENSIONS // 2), spaced(length, ROWS)
+    columns = np.stack([pairs, pairs + half], axis=1).ravel()
+    part = "" if len(pairs) == half else f", {len(pairs)} of {half} pairs"
+    axes = Axis("Position", [str(place) for place in places]), Axis("Dimension", [str(each + 1) for each in columns])
+    title, scale = f"The vector of {traced.labels[token]}, turned{part}", Scale("Value", signed=True)
+    return heatmap(rows[np.ix_(places, columns)], axes, scale, title=title)
+
+
+def cosines_of(traced: Trace, query: int, key: int, way: Way, length: int, base: float = BASE) -> Heatmap:
+    """Draw the cosine of two words' vectors at every pair of positions.
+
+    All ways share one scale of colours, up to the next tenth above the largest cosine in any of them.
+    """
+    every = (rotary.cosines(traced, (query, key), each, length, base) for each in rotary.ways(traced))
+    most = min(1.0, math.ceil(10 * max(float(np.abs(each).max()) for each in every)) / 10)
+    values = rotary.cosines(traced, (query, key), way, length, base)
+    places = spaced(len(values), ROWS)
+    names = [str(place) for place in places]
+    axes = Axis(f"Position of {traced.labels[query]}", names), Axis(f"Position of {traced.labels[key]}", names)
+    scale = Scale("Cosine", (-most, most), signed=True)
+    return heatmap(values[np.ix_(places, places)], axes, scale, title=f"Cosine, {TITLES[way]}")
+
+
+def by_offset(traced: Trace, query: int, key: int, length: int, base: float = BASE) -> Figure:
+    """Draw the least and the largest cosine at each offset; for turned vectors, both are the same line."""
+    drawn: dict[str, Values] = {}
+    for way in rotary.ways(traced):
+        least, largest = rotary.by_offset(rotary.cosines(traced, (query, key), way, length, base))
+        drawn |= {"turned": least} if way == "rotary" else {f"{way}: least": least, f"{way}: largest": largest}
+    places = AxisPlaces("Offset: position of the second − position of the first", range(1 - length, length))
+    return settled(lines(drawn, places, Scale("Cosine"), title="Cosine by offset"))
+
+
+def said(trace: Trace, tokens: tuple[int, int], count: int, base: float) -> str:
+    """Say how much the cosine of two words at one distance varies, for turned words and with vectors added."""
+    apart = {}
+    for way in rotary.ways(trace):
+        least, largest = rotary.by_offset(rotary.cosines(trace, tokens, way, count, base))
+        apart[way] = float((largest - least).max())
+    others = " and ".join(f"up to **{signed(apart[way])}** with {TITLES[way]}" for way in apart if way != "rotary")
+    return (
+        "Turned vectors know only how far apart their tokens are: at each distance, the cosine of the two words is the "
+        f"same everywhere, up to rounding (**{apart['rotary']:.0e}**). At the same distance, the cosine varies by "
+        f"{others}."
+    )
+
+
+@asks(
+    "token",
+    "key_token",
+    basis=derivable(LESSON, "rotary", "the hands that turn by the same angle for each place"),
+    hint="Both hands turn further by the same angle. What happens to the angle between them?",
+)
+def moved_together(spot: Spot) -> Question:
+    """Ask what happens to the cosine of two turned words when both move on by the same number of places."""
+    pairs = rotary.cosines(spot.trace, (spot.query, spot.key), "rotary", 8, BASE)
+    values = [float(pairs[pair]) for pair in ((0, 2), (5, 7), (0, 7))]
+    why = (
+        f"At positions 0 and 2 the cosine is {values[0]:.3f}, at 5 and 7 it is {values[1]:.3f}: both pairs are 2 "
+        f"apart. At 0 and 7, which are 7 apart, it is {values[2]:.3f}."
+    )
+    options = (
+        Option("It stays the same", why, correct=abs(values[1] - values[0]) < MARGIN),
+        Option("It becomes another number", why, correct=abs(values[1] - values[0]) >= MARGIN),
+    )
+    query, key = (named(spot.trace, each) for each in (spot.query, spot.key))
+    prompt = (
+        f"{query} is at position 0 and {key} at position 2. Both are turned, and compared. Now both tokens move on by "
+        "5 places. What happens to their cosine?"
+    )
+    return Question("moved-together", prompt, options)
+
+
+def show(view: EmbeddingView) -> None:
     """Show one word turned to many places, and two words at each pair of places, turned or with vectors added."""
     say(
         "An added vector mixes word and place in the same numbers. **Rotary positions** add nothing. They **turn** the "
@@ -33,17 +127,15 @@ def show_rotary(view: EmbeddingView) -> None:
     )
     say(turning)
     say(_who_turns(view))
-    count, base = _settings(view)
-    draw(partial(rotary_figures.turned, view.trace, view.token, count, base), "turned")
+    count, base = _choose(view)
+    draw(partial(turned_rows, view.trace, view.token, count, base), "turned")
     say(
         f"Row p is the vector of {view.word} at position p. The pairs on the left turn fast, and the pairs on the "
         "right turn slowly. No hand gets longer or shorter."
     )
-    turned = rotary.cosines(view.trace, (view.token, view.key), "rotary", count, base)
-    question = checks.moved_together(turned, named(view.trace, view.token), named(view.trace, view.key))
-    if not predict(LESSON, question):
+    if not predict(LESSON, moved_together(view.spot)):
         return
-    _compare(view, count, base)
+    _show_cosines(view, count, base)
     if base == PE_BASE.default:
         why = "with a small base, all hands turn fast. Does the cosine still depend on the distance alone?"
         try_this(why, "Take the base 100", {PE_BASE: 100})
@@ -53,7 +145,7 @@ def show_rotary(view: EmbeddingView) -> None:
     code(forward.rotate)
 
 
-def _settings(view: EmbeddingView) -> tuple[int, float]:
+def _choose(view: EmbeddingView) -> tuple[int, float]:
     """Choose two words, the number of positions, and the base."""
     show_sentence(view.trace, view.token, view.key)
     with sidebar.controls():
@@ -79,15 +171,15 @@ def _who_turns(view: EmbeddingView) -> str:
     return f"{view.model} does this in every layer. The base of its ω is {told}."
 
 
-def _compare(view: EmbeddingView, count: int, base: float) -> None:
+def _show_cosines(view: EmbeddingView, count: int, base: float) -> None:
     """Draw the cosines of the two words, with vectors added and with the words turned."""
     tokens, (added, *_) = (view.token, view.key), rotary.ways(view.trace)
     places = st.columns(2)
     for place, way in zip(places, (added, "rotary"), strict=True):
         with place:
-            draw(partial(rotary_figures.cosines, view.trace, *tokens, way, count, base), f"cosines-{way}")
-    draw(partial(rotary_figures.by_offset, view.trace, *tokens, count, base), "cosines-by-offset")
-    meaning(meanings.turned(view.trace, tokens, count, base))
+            draw(partial(cosines_of, view.trace, *tokens, way, count, base), f"cosines-{way}")
+    draw(partial(by_offset, view.trace, *tokens, count, base), "cosines-by-offset")
+    meaning(said(view.trace, tokens, count, base))
     st.caption(
         "The figures use the words’ own vectors in place of query and key, which lesson 3 makes from them. Before "
         "sinusoids are added, a word’s vector is multiplied by √d (Vaswani et al. 2017, §3.4)."

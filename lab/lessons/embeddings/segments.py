@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+import numpy as np
 import streamlit as st
 
-from lab.analysis.layers.embeddings import Movement, SegmentChange, segment_movement
+from lab.analysis.heads.attention import heaviest
+from lab.analysis.layers.embeddings import Movement, SegmentChange, Values, segment_movement
+from lab.charts.base.axes import AxisPlaces, Scale
+from lab.charts.base.figure import Figure
+from lab.charts.marks.bars import bars
+from lab.charts.marks.lines import lines, settled
 from lab.charts.tokens.encoding import encoding_chips
 from lab.course.sentences.examples import example_named
-from lab.lessons.embeddings import change_figures, meanings
-from lab.lessons.embeddings.screens import EmbeddingView
+from lab.course.words import quoted
+from lab.figures.attention import BARS
+from lab.lessons.embeddings.view import STATES, EmbeddingView
+from lab.models.trace import Trace
 from lab.ui import sidebar
 from lab.ui.chips import draw_chips
 from lab.ui.drawing import code, draw
@@ -19,12 +27,51 @@ from lab.ui.parameters import SEGMENTS
 from lab.ui.terms import say
 
 EXAMPLE = example_named("A pair that follows")
+_DISTANCE = Scale("Distance ÷ length")
 _NAMES = "AB"
 _CHANGES: Mapping[SegmentChange, str] = {
     "all 0": "all ids set to 0",
     "swapped": "ids 0 and 1 swapped",
     "left out": "no segment vectors",
 }
+
+
+def segment_means(traced: Trace, movement: Movement) -> dict[str, Values]:
+    """How far the vectors of each segment move, (L+1,), averaged over its tokens."""
+    ids = np.array(traced.segment_ids)
+    present = sorted(set(traced.segment_ids))
+    return {f"segment {'AB'[each % 2]}": movement.distance[:, ids == each].mean(axis=1) for each in present}
+
+
+def segment_movement_by_layer(traced: Trace, change: SegmentChange) -> Figure:
+    """Draw how far vectors move, layer by layer, when the segments are changed.
+
+    Errors: those of ``segment_movement``.
+    """
+    movement = segment_movement(traced, change)
+    places, means = AxisPlaces(STATES, range(len(movement.distance))), segment_means(traced, movement)
+    return settled(lines(means, places, _DISTANCE, title="How far vectors move, on average"))
+
+
+def segment_movement_by_token(traced: Trace, change: SegmentChange, token: int = 0) -> Figure:
+    """Draw how far each token's last vector moves; in a long text, for ``token`` and the tokens that move farthest."""
+    moved, n = segment_movement(traced, change).distance[-1], len(traced)
+    shown = heaviest(moved.astype(np.float32), token, min(n, BARS))
+    part = "" if n <= BARS else f", the {len(shown)} of {n} that move farthest"
+    title = f"How far each token’s last vector moves{part}"
+    return bars([traced.labels[i] for i in shown], moved[shown], _DISTANCE, title=title)
+
+
+def other_segments(trace: Trace, movement: Movement) -> str:
+    """Say how far the last vectors move on average when the segments change, and which vector moves farthest."""
+    last = movement.distance[-1]
+    if not last.any():
+        return "Nothing moves: every number stays as it was."
+    most = int(last.argmax())
+    return (
+        f"On average, a vector has moved by {float(last.mean()):.2f} of its length. The vector of "
+        f"{quoted(trace.labels[most])} has moved farthest, by {float(last[most]):.2f}."
+    )
 
 
 def show_segments(view: EmbeddingView) -> None:
@@ -49,16 +96,16 @@ def segments_listed(ids: Sequence[int]) -> str:
 def _show_movement(view: EmbeddingView, movement: Movement, change: SegmentChange) -> None:
     trace = view.trace
     if not movement.distance.any():
-        say(meanings.other_segments(trace, movement))
+        say(other_segments(trace, movement))
         return
-    draw(partial(change_figures.segment_movement_by_layer, trace, change), "segment-layers")
-    draw(partial(change_figures.segment_movement_by_token, trace, change, view.token), "segment-tokens")
-    told = [f"{float(line[-1]):.3f} in {name}" for name, line in change_figures.segment_means(trace, movement).items()]
+    draw(partial(segment_movement_by_layer, trace, change), "segment-layers")
+    draw(partial(segment_movement_by_token, trace, change, view.token), "segment-tokens")
+    told = [f"{float(line[-1]):.3f} in {name}" for name, line in segment_means(trace, movement).items()]
     say(
         f"With {_CHANGES[change]}, the vectors after the last layer move by {' and '.join(told)}, on average. A "
         "distance of 1 means that a vector moved as far as it is long."
     )
-    say(meanings.other_segments(trace, movement))
+    say(other_segments(trace, movement))
     if movement.follows is not None:
         before, after = movement.follows
         label, rise = "The second sentence follows the first", f"{after - before:+.3f}"

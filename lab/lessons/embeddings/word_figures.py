@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from lab.analysis.words.neighbours import Neighbours, cosine_by_state, nearest_in_table, nearest_in_texts
+from collections.abc import Sequence
+
+from lab.analysis.words.neighbours import Neighbour, Neighbours, cosine_by_state, nearest_in_table, nearest_in_texts
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
 from lab.charts.marks.lines import lines, settled
-from lab.lessons.embeddings.change_figures import STATES
+from lab.course.words import listed, quoted
+from lab.lessons.embeddings.view import STATES
 from lab.models.trace import Trace
 from lab.text.bundled import bundled_sentences
 
 NEAREST = 8
+NAMED = 3  # the number of neighbours that a sentence names; the figure shows more
 
 
 def in_table(traced: Trace, token: int) -> Neighbours:
@@ -67,3 +71,8 @@ def apart_by_state(
             title=f"Cosine of two vectors of {first.labels[token]}",
         )
     )
+
+
+def words(found: Sequence[Neighbour]) -> str:
+    """The words of some neighbours, in a sentence."""
+    return listed([quoted(each.word) for each in found])

@@ -50,7 +50,7 @@ def norm_stages(traced: Trace, layer: int, where: str, token: int, dimension: in
     """Draw one vector through a LayerNorm, stage by stage; ``where`` is one of the names in :func:`norms`."""
     stages = {name: vector for name, vector in norms(traced, layer, token)[where].stages.items() if name != "x − mean"}
     title = f"LayerNorm {where}, layer {layer + 1}, token {traced.labels[token]}"
-    return strips(list(stages.values()), list(stages), title=title, highlight=dimension)
+    return strips(list(stages.values()), list(stages), title=title, highlight=(None, dimension))
 
 
 def gain(traced: Trace, layer: int, where: str, dimension: int) -> Figure:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import lab
-from lab.analysis.layers.embeddings import Gap, parts, permutation_gap
-from lab.lessons.embeddings import checks
-from lab.models.interventions import Interventions
+from lab.lessons.embeddings import learned_or_computed, like_words, position_lab, sum
 from lab.models.trace import Trace
 from lab.questions.kinds import Quantity, numeric
 from lab.questions.question import Option, Question
+from lab.questions.returning import Spot
+from lab.toy.models import constructed_toy
 from tests.checkpoints import Family, write_checkpoint
 from tests.sentences import CAT
 
@@ -34,25 +33,17 @@ def answer(question: Question | None) -> Option:
     return question.options[question.answer]
 
 
-def test_a_repeated_word_has_one_token_vector_and_two_sums(traces: list[Trace]) -> None:
-    trace = traces[2]
-    question = checks.same_word(trace, parts(trace))
-    assert all(told in answer(question).text for told in ("token vectors are equal", "sums differ"))
-    found = re.findall(r"is token (\d+) and token (\d+)", question.prompt if question else "")
-    first, second = (int(each) - 1 for each in found[0])
-    assert trace.token_ids[first] == trace.token_ids[second]
-    apart = (trace.embeddings.sum[first] - trace.embeddings.sum[second]).abs().max().item()
-    assert f"{apart:.3f}" in answer(question).why
-    once = lab.trace(trace.model, "cat")
-    assert checks.same_word(once, parts(once)) is None
+def spot(trace: Trace, token: int = 0) -> Spot:
+    return Spot(trace, 0, 0, token, 0)
 
 
 def test_after_reordering_the_answer_is_the_run_s(traces: list[Trace]) -> None:
-    gap = permutation_gap(traces[0], "reversed", Interventions(no_positions=True))
-    expected = "The vectors" if traces[0].model.config.causal else "Each token keeps its vector"
-    assert answer(checks.after_reordering("reversed", gap)).text.startswith(expected)
-    apart = Gap(np.array([0.0, 0.5]), 3.0, np.array([0.0, 0.2]))
-    assert answer(checks.after_reordering("shuffled", apart)).text.startswith("The vectors")
+    question = position_lab.after_reordering(spot(traces[0]))
+    expected = "The vectors" if traces[0].model.config.causal else "Each token takes its vector along"
+    assert answer(question).text.startswith(expected)
+    same = lab.trace(traces[0].model, "the")
+    order = tuple(same.token_ids[::-1])
+    assert (position_lab.after_reordering(spot(same)) is None) == (same.token_ids == order)
 
 
 def test_only_a_place_that_is_added_changes_the_first_vector(traces: list[Trace]) -> None:
@@ -62,22 +53,21 @@ def test_only_a_place_that_is_added_changes_the_first_vector(traces: list[Trace]
     here = next(place for place, token in enumerate(first.token_ids) if first.token_ids.count(token) > 1)
     there = len(first) - 1 - first.token_ids[::-1].index(first.token_ids[here])
     own, moved, beside_others = first.embeddings.sum[here], first.embeddings.sum[there], other.embeddings.sum[here]
-    assert answer(checks.what_changes(first, here)).text.endswith("another place")
+    assert answer(sum.what_changes(spot(first, here))).text.startswith("Another place")
     assert not own.equal(moved) and own.equal(beside_others)
 
 
 def test_a_learned_table_of_places_ends(traces: list[Trace]) -> None:
     model = traces[0].model
-    table = model.weights.embeddings.position
-    assert (
-        table is not None and f"rows for {model.config.max_tokens} places" in answer(checks.no_row_left(traces[0])).why
-    )
+    table, said = model.weights.embeddings.position, answer(learned_or_computed.no_row_left(spot(traces[0]))).why
+    assert table is not None and f"rows for {model.config.max_tokens} places" in said
     assert model.config.max_tokens + model.config.position_offset == len(table)
 
 
 def test_parallel_vectors_have_the_cosine_1() -> None:
     assert np.dot([3.0, 4.0], [6.0, 8.0]) / (5 * 10) == 1
-    assert answer(checks.cosine_of_one()).text.startswith("They point the same way")
+    asked = like_words.cosine_of_one(spot(lab.trace(constructed_toy(2, 4), "a b")))
+    assert answer(asked).text.startswith("They point the same way")
 
 
 def test_numeric_leaves_out_what_rounding_could_confuse() -> None:
@@ -91,6 +81,5 @@ def test_numeric_leaves_out_what_rounding_could_confuse() -> None:
 
 def test_tokens_in_questions_are_escaped(traces: list[Trace]) -> None:
     trace = lab.trace(traces[0].model, ". . .")
-    question = checks.same_word(trace, parts(trace))
-    assert question is not None
-    assert "\\." in question.prompt
+    asked = sum.what_changes(spot(trace, trace.encoding.special.count(True) // 2))
+    assert asked is not None and "\\." in asked.prompt

@@ -11,7 +11,7 @@ import lab
 from lab.analysis.layers.embeddings import segment_movement, worked_dimension
 from lab.course.sentences.examples import EXAMPLES
 from lab.course.words import plain
-from lab.lessons.embeddings import meanings
+from lab.lessons.embeddings import segments, sum
 from lab.models.trace import Trace
 from lab.toy.models import constructed_toy
 from lab.ui.parameters import SEGMENTS
@@ -36,7 +36,7 @@ def test_the_summand_named_is_the_largest(traces: list[Trace]) -> None:
         found = {name: getattr(e, name) for name in ("token", "position", "segment")}
         for dimension in (0, 1, 3):
             given = {name: rows[token, dimension].item() for name, rows in found.items() if rows is not None}
-            said = meanings.summed(worked_dimension(trace, token, dimension), dimension)
+            said = sum.said(worked_dimension(trace, token, dimension), dimension)
             most = max(given.values(), key=abs)
             if len(given) == 1:
                 assert numbers(said) == pytest.approx([most], abs=0.0051)
@@ -57,7 +57,7 @@ def test_the_farthest_move_is_named() -> None:
     trace = lab.trace(model, FOLLOWS[0], FOLLOWS[1])
     for change in SEGMENTS.options:
         movement = segment_movement(trace, change)
-        said = plain(meanings.other_segments(trace, movement))
+        said = plain(segments.other_segments(trace, movement))
         last = torch.from_numpy(movement.distance[-1])
         assert numbers(said)[:2] == pytest.approx([last.mean().item(), last.max().item()], abs=0.0051)
         assert trace.labels[int(last.argmax())] in said

@@ -13,17 +13,19 @@ import torch
 from torch.nn.functional import cosine_similarity
 
 import lab
-from lab.analysis.words.neighbours import places_in
+from lab.analysis.layers.embeddings import new_order, reordered
+from lab.analysis.layers.positions import sinusoids
+from lab.analysis.words.neighbours import nearest_in_table, places_in
 from lab.course.sentences.examples import EXAMPLES
 from lab.course.sentences.two_meanings import TWO_MEANINGS
 from lab.course.words import plain
-from lab.lessons.embeddings import meanings, word_checks
-from lab.lessons.embeddings.like_words import offered, place_of, same_meaning, uses_of
-from lab.lessons.embeddings.meanings import Use
+from lab.lessons.embeddings import learned_or_computed, like_words, position_lab, rotary, two_meanings, vectors
+from lab.lessons.embeddings.uses import Use, offered, place_of, same_meaning, uses_of
 from lab.models.encoding import word_of
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace, trace_encoding
 from lab.models.twin import random_twin
+from lab.questions.returning import Spot
 from lab.text.bundled import bundled_sentences
 from lab.toy.models import constructed_toy
 
@@ -53,7 +55,7 @@ def test_a_word_that_occurs_twice_is_found_and_has_one_row(traces: list[Trace]) 
     twice = 0
     for trace in traces:
         for token in range(0, len(trace), 3):
-            said = shown(meanings.rows(trace, token))
+            said = shown(vectors.said(trace, token))
             found = re.search(r" is token (\d+) and token (\d+), and gets the same row", said)
             if found is None:
                 assert "wherever it occurs" in said and trace.token_ids.count(trace.token_ids[token]) == 1
@@ -71,7 +73,7 @@ def test_the_named_neighbours_have_the_largest_cosines(traces: list[Trace]) -> N
     for trace in traces[:2]:
         table = trace.model.weights.embeddings.token
         for token in (1, 3, len(trace) - 2):
-            said = shown(meanings.like_words(trace, token))
+            said = shown(like_words.said(trace, token))
             row = table[trace.token_ids[token]]
             told = numbers(said)[:3]
             named = re.findall("“([^”]+)”", said)[1:4]
@@ -83,9 +85,9 @@ def test_the_named_neighbours_have_the_largest_cosines(traces: list[Trace]) -> N
 def test_what_is_no_word_is_said_to_be_none() -> None:
     trace = lab.trace(lab.load_model("lab-bert"), "The sleepy cat sat.")
     for token, whole in ((0, False), (3, False), (4, True)):
-        assert ("is not a whole word" in meanings.like_words(trace, token)) != whole
+        assert ("is not a whole word" in like_words.said(trace, token)) != whole
     toy = constructed_toy(2, 4)
-    assert "No row is clearly nearest" in meanings.like_words(lab.trace(toy, "a b"), 0)
+    assert "No row is clearly nearest" in like_words.said(lab.trace(toy, "a b"), 0)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -99,7 +101,7 @@ def test_every_word_offered_is_one_token_and_its_two_uses_are_told_truly(name: s
         here, there = place_of(first.encoding, word.word), place_of(second.encoding, word.word)
         assert here is not None and there is not None and first.token_ids[here] == second.token_ids[there]
         last = torch.cosine_similarity(first.output[here], second.output[there], dim=0).item()
-        said = shown(meanings.two_uses(Use(first, here), Use(second, there)))
+        said = shown(two_meanings.two_uses(Use(first, here), Use(second, there)))
         assert numbers(said) == pytest.approx([last], abs=0.006)
         if "still the same" not in said:
             assert ("hardly tell the two meanings apart" in said) == (last >= 0.9)
@@ -111,11 +113,11 @@ def test_two_meanings_are_measured_by_two_uses_of_one(name: str) -> None:
     model = lab.load_model(name)
     for word in offered(model).values():
         first, second = uses_of(model, word)
-        alike = same_meaning(first, word)
+        alike = same_meaning(model, word)
         assert alike is not None and alike.trace.token_ids[alike.token] == first.trace.token_ids[first.token]
         own, other, again = (each.trace.output[each.token] for each in (first, second, alike))
         last, same = (cosine_similarity(own, each, dim=0).item() for each in (other, again))
-        said = shown(meanings.two_uses(first, second, (), alike))
+        said = shown(two_meanings.two_uses(first, second, (), alike))
         assert numbers(said) == pytest.approx([last, same], abs=0.006)
         if "still the same" not in said:
             assert ("does not tell the two meanings apart" in said) == (same - last <= 0.05)
@@ -127,7 +129,7 @@ def test_the_neighbours_that_are_named_are_the_nearest_words_of_the_texts() -> N
     words = places_in(model, bundled_sentences())
     for name in ("March", "bank"):
         first, second = uses_of(model, offered(model)[name])
-        said = shown(meanings.two_uses(first, second))
+        said = shown(two_meanings.two_uses(first, second))
         lists = [
             set(re.findall("“([^”]+)”", part.partition(" are ")[2]))
             for part in re.split("; nearest to the second|\\. So", said)[:2]
@@ -143,15 +145,15 @@ def test_the_neighbours_that_are_named_are_the_nearest_words_of_the_texts() -> N
 
 def test_two_equal_vectors_are_not_told_apart() -> None:
     first, _ = uses_of(lab.load_model("lab-bert"), TWO_MEANINGS[0])
-    assert "hardly tell the two meanings apart" in meanings.two_uses(first, first)
+    assert "hardly tell the two meanings apart" in two_meanings.two_uses(first, first)
 
 
 def test_the_order_of_tokens_is_told_as_the_runs_say(traces: list[Trace]) -> None:
     for trace in traces[:2]:
-        said = meanings.reordered(trace, "reversed")
+        said = position_lab.said(trace, "reversed")
         causal = trace.model.config.causal
         assert ("notices the new order" in said) == causal and ("cannot tell this order" in said) != causal
-        assert ("mask" in meanings.why_reordered(trace, "reversed")) == causal
+        assert ("mask" in position_lab.why(trace, "reversed")) == causal
 
 
 @pytest.mark.parametrize("name", [*MODELS, "random"])
@@ -163,13 +165,13 @@ def test_near_positions_are_called_alike_only_where_they_are(name: str) -> None:
     rows = table[:64].double().numpy()
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     near, *rest = (float(np.mean(np.sum(unit[k:] * unit[: len(unit) - k], axis=1))) for k in range(1, 64))
-    said = shown(meanings.positions(trace, 64, 64, 1e4)).partition(" For computed")[0]
+    said = shown(learned_or_computed.said(trace, 64, 64, 1e4)).partition(" For computed")[0]
     assert numbers(said) == pytest.approx([near, max(rest)], abs=0.006)
     assert ("are the most alike" in said) == (near - max(rest) > 0.05)
 
 
 def test_turned_words_keep_their_cosine(traces: list[Trace]) -> None:
-    said = shown(meanings.turned(traces[0], (2, 3), 16, 1e4))
+    said = shown(rotary.said(traces[0], (2, 3), 16, 1e4))
     rounding = float(re.findall(r"rounding \(\*\*([^*]+)\*\*\)", said)[0])
     assert rounding < 1e-5
     assert all(each > 0.01 for each in numbers(said.partition("the cosine varies by")[2]))
@@ -181,18 +183,87 @@ def test_questions_about_words_have_the_run_s_answers(name: str) -> None:
     trace = lab.trace(model, "They came with three dogs.")
     token = place_of(trace.encoding, "three")
     assert token is not None
-    question = word_checks.nearest_word(trace, token)
+    question = like_words.nearest_word(Spot(trace, 0, 0, token, token))
     assert question is not None
     assert any(number in question.options[question.answer].text for number in ("two", "four"))
-    assert word_checks.nearest_word(trace, len(trace) - 1 if name == "lab-gpt2" else 0) is None
-    bitten = [lab.trace(model, text) for text in ("The dog bit the man.", "The man bit the dog.")]
-    plain_uses = [Use(each, place_of(each.encoding, "dog") or 0) for each in bitten]
-    without = [
-        Use(trace_encoding(model, use.trace.encoding, Interventions(no_positions=True)), use.token)
-        for use in plain_uses
-    ]
-    asked = word_checks.who_bit_whom(plain_uses, without)
+    special = len(trace) - 1 if name == "lab-gpt2" else 0
+    assert like_words.nearest_word(Spot(trace, 0, 0, special, 0)) is None
+    asked = position_lab.who_bit_whom(Spot(trace, 0, 0, token, token))
     assert asked is not None and asked.options[asked.answer].text.startswith("No" if name == "lab-gpt2" else "Yes")
-    apart = word_checks.where_equal(uses_of(model, offered(model)["fall"]))
-    assert apart is not None and "not after the last layer" in apart.options[apart.answer].text
-    assert word_checks.where_equal(uses_of(model, offered(model)["fall"])[:1]) is None
+    no_positions = Interventions(no_positions=True)
+    dogs = [lab.trace(model, text, None, no_positions) for text in ("The dog bit the man.", "The man bit the dog.")]
+    first, second = (each.output[place_of(each.encoding, "dog") or 0] for each in dogs)
+    assert ((first - second).norm() / first.norm() < 1e-3) == (name != "lab-gpt2")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_cosine_is_worked_out_from_the_two_rows(name: str) -> None:
+    """The nearest word, its dot product, both lengths and the quotient, computed again by numpy in double precision."""
+    model = lab.load_model(name)
+    trace = lab.trace(model, "They came with three dogs.")
+    token = place_of(trace.encoding, "three")
+    assert token is not None
+    table = model.weights.embeddings.token.double().numpy()
+    near = like_words.nearest_row(model, trace.token_ids[token])
+    assert near is not None
+    best = nearest_in_table(model, trace.token_ids[token], 1).nearest[0]
+    assert word_of(model.tokenizer, near) == best.word
+    a, b = table[trace.token_ids[token]], table[near]
+    told = [float(each) for each in re.findall(r"-?\d+\.\d+", like_words.worked(trace, token))]
+    lengths = np.linalg.norm(a), np.linalg.norm(b)
+    assert told == pytest.approx([a @ b, *lengths, a @ b / (lengths[0] * lengths[1])], abs=0.006)
+    assert told[-1] == pytest.approx(best.cosine, abs=0.006)
+
+
+def test_a_toy_knows_no_dog_and_no_nearest_word() -> None:
+    trace = lab.trace(constructed_toy(4, 6), "a b c a")
+    spot = Spot(trace, 0, 0, 0, 1)
+    assert like_words.nearest_word(spot) is None and position_lab.who_bit_whom(spot) is None
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_last_vectors_of_a_token_in_both_orders_are_those_of_two_runs(name: str) -> None:
+    """Without places, a model that sees all tokens gives a token the same vector wherever it is."""
+    model = lab.load_model(name)
+    trace = lab.trace(model, "The dog bit the man.")
+    there = trace_encoding(model, reordered(trace.encoding, new_order("reversed", len(trace))))
+    for token in (1, 2):
+        found = position_lab.before_and_after(trace, "reversed", token)
+        here, after = found[position_lab.WITH]
+        assert here == pytest.approx(trace.output[token].numpy(), abs=1e-5)
+        assert after == pytest.approx(there.output[len(trace) - 1 - token].numpy(), abs=1e-5)
+        before, after = found[position_lab.WITHOUT]
+        assert np.allclose(before, after, atol=1e-4) == (name != "lab-gpt2")
+        assert np.abs(np.subtract(*found[position_lab.WITH])).max() > 0.01
+        if name == "lab-gpt2":
+            assert np.allclose(*found[position_lab.NO_MASK], atol=1e-3)
+        assert len(position_lab.last_vectors(trace, "reversed", token).table()) == 2 * len(found)
+
+
+@pytest.mark.parametrize("name", [*MODELS, "random"])
+def test_stripes_are_explained_only_where_the_cosine_falls_and_rises_again(name: str) -> None:
+    model = random_twin(lab.load_model("lab-bert"), 0) if name == "random" else lab.load_model(name)
+    trace = lab.trace(model, "The cat sat.")
+    table = model.weights.embeddings.position
+    assert table is not None
+    rows = table[model.config.position_offset :][:64].double().numpy()
+    unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    mean = [float(np.mean(np.sum(unit[k:] * unit[: 64 - k], axis=1))) for k in range(64)]
+    said = shown(learned_or_computed.stripes(trace, 64))
+    if not said:
+        low = int(np.argmin(mean[:49]))
+        assert max(mean[low:49]) - mean[low] < 0.31
+        return
+    low, high = (int(each) for each in re.findall(r"that are (\d+)", said))
+    assert numbers(said) == pytest.approx([mean[low], mean[high]], abs=0.006) and low < high
+    assert mean[high] - mean[low] > 0.29 and mean[low] == pytest.approx(min(mean[:49]))
+
+
+def test_each_place_is_unique_and_one_further_is_a_turn() -> None:
+    rows = sinusoids(np.arange(64), 64, 1e4)
+    one, other, distance = learned_or_computed.apart(rows)
+    every = np.linalg.norm(rows[:, None] - rows[None], axis=-1)
+    np.fill_diagonal(every, np.inf)
+    assert distance == pytest.approx(every.min()) and every[one, other] == pytest.approx(every.min())
+    assert learned_or_computed.shift_error(64, 64, 1e4, 3) < 1e-12
+    assert learned_or_computed.apart(np.zeros((3, 2)))[2] == 0

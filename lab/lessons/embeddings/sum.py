@@ -1,4 +1,4 @@
-"""The step of the embeddings lesson in which word, place and segment are added: on a pair, if the model reads pairs."""
+"""Word + segment + place: the vectors that are added for a token, on a pair if the model reads pairs."""
 
 from __future__ import annotations
 
@@ -9,33 +9,96 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.layers.embeddings import WorkedDimension, worked_dimension
+from lab.course.words import listed, signed, told_apart
 from lab.figures import embeddings
 from lab.figures.embeddings import stretch
 from lab.figures.sentence import sentence
-from lab.lessons.embeddings import LESSON, checks, meanings
-from lab.lessons.embeddings.screens import EmbeddingView, choose_dimensions, signed
+from lab.lessons.embeddings import LESSON
 from lab.lessons.embeddings.segments import EXAMPLE, segments_listed, show_segments
+from lab.lessons.embeddings.view import EmbeddingView, choose_dimensions
 from lab.models import forward
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
+from lab.questions.asking import asks
+from lab.questions.basis import derivable
+from lab.questions.kinds import which_holds
+from lab.questions.question import Question
+from lab.questions.returning import Spot
 from lab.ui import runs, selection
 from lab.ui.drawing import code, draw, draw_cells
 from lab.ui.frame.closing import meaning
-from lab.ui.parameters import DIMENSION, MODE, TOY
-from lab.ui.quiz.predictions import predict
+from lab.ui.frame.header import idea
+from lab.ui.parameters import DIMENSION
+from lab.ui.quiz.predictions import ask_beside
 from lab.ui.sentence import show_row, show_sentence
 from lab.ui.shared.borrowed import borrows
 from lab.ui.terms import say
 
+IDEA = """
+The row says which word a token is, but not where it is. So BERT looks up a vector for the token’s place (its
+**position**), too, and one for its segment. The first layer reads only one vector, so they are added, number by
+number."""
+# The source of each vector of a sum, as worded inside a sentence.
+_SOURCES = {"token": "the word", "position": "the place", "segment": "the segment"}
 
-def show_sum(view: EmbeddingView) -> Trace:
+
+def said(worked: WorkedDimension, dimension: int) -> str:
+    """Say which vector gives the largest part of one dimension (from 0) of the sum."""
+    if len(worked.summands) == 1:
+        return f"In dimension {dimension + 1} the word alone gives {signed(worked.total)}."
+    most, *rest = sorted(worked.summands, key=lambda name: -abs(worked.summands[name]))
+    told = [f"{_SOURCES[name]} gives {_three(worked.summands[name])}" for name in rest]
+    return (
+        f"In dimension {dimension + 1}, {_SOURCES[most]} contributes most: {_three(worked.summands[most])}; "
+        f"{listed(told)}."
+    )
+
+
+def _three(value: float) -> str:
+    """Write a number with three decimals and a true minus sign."""
+    return f"{value:.3f}".replace("-", "−")
+
+
+@asks(
+    "token",
+    basis=derivable(LESSON, "sum", "the vectors that are added"),
+    hint="Which vectors are added for a token, and what does each of them depend on?",
+    returns=2,
+)
+def what_changes(spot: Spot) -> Question:
+    """Ask what changes the vector that enters layer 1: what the model adds, never the other words."""
+    config, trace = spot.trace.model.config, spot.trace
+    added, segments = trace.model.weights.embeddings.position is not None, config.segments > 1
+    whose = told_apart(trace, spot.query)
+    also = "the place" + (" and the segment" if segments else "")
+    why = (
+        f"The vector is made of the row of {whose} and "
+        + (f"the vectors of {also}" if segments else f"the vector of {also}")
+        if added
+        else f"The vector is the row of {whose}, and nothing is added"
+    ) + ". The layers bring in the other words later."
+    outcomes = {
+        "Another place in the text" + (", or the other segment" if segments else ""): added,
+        "Other words around it": False,
+        "Another meaning in its sentence": False,
+        "Nothing: it is the same in every text": not added,
+    }
+    prompt = f"What can change the vector of {whose} that enters layer 1?"
+    return which_holds("what-changes", prompt, why, outcomes, mixed=True)
+
+
+def bracketed(value: float) -> str:
+    """Write a number as a term of a product or sum; a negative number gets parentheses."""
+    return f"{value:.4f}" if value >= 0 else f"({value:.4f})"
+
+
+def show(view: EmbeddingView) -> Trace:
     """Show the vectors that are added for one token, with one dimension worked out. Returns the run on screen."""
-    view = _with_a_pair(view)
+    idea(IDEA)
+    view = _show_a_pair(view)
     pair = view.trace.model.config.segments > 1 and bool(view.trace.pair)
     if pair:
-        _say_what_segments_are_for(view)
-    if not predict(LESSON, checks.same_word(view.trace, view.parts)):
-        return view.trace
+        _show_segments_of(view)
     first = choose_dimensions(view.width)
     dimension = _chosen_dimension(view, stretch(first, view.width))
     call = partial(embeddings.summands, view.trace, view.token, first, dimension)
@@ -45,8 +108,9 @@ def show_sum(view: EmbeddingView) -> Trace:
         DIMENSION.set(first + clicked[1] + 1)
         st.rerun()
     worked = worked_dimension(view.trace, view.token, dimension)
-    _write_sum(view, worked, dimension)
-    meaning(meanings.summed(worked, dimension))
+    _show_sum(view, worked, dimension)
+    meaning(said(worked, dimension))
+    ask_beside(LESSON, what_changes(view.spot))
     with st.expander("Then comes LayerNorm", on_change="rerun", key="_layer_norm") as norm:
         if norm.open:
             _show_norm(view, worked, first, dimension)
@@ -58,13 +122,13 @@ def show_sum(view: EmbeddingView) -> Trace:
     return view.trace
 
 
-def _with_a_pair(view: EmbeddingView) -> EmbeddingView:
+def _show_a_pair(view: EmbeddingView) -> EmbeddingView:
     """The learner's token, or a token of the lab's own pair if the learner's text is no pair that shows segments.
 
     Only this step uses the lab's pair: it is in no link, and the learner's text stays as it is.
     """
     trace = view.trace
-    needed = not trace.pair and trace.model.config.segments > 1 and view.page.selection[MODE] != TOY
+    needed = not trace.pair and trace.model.config.segments > 1 and not view.of_toy
     if not needed or not borrows("segments", "only a pair of texts shows segments."):
         show_sentence(trace, view.token)
         return view
@@ -79,7 +143,7 @@ def _with_a_pair(view: EmbeddingView) -> EmbeddingView:
     return replace(view, trace=example, token=token, key=token)
 
 
-def _say_what_segments_are_for(view: EmbeddingView) -> None:
+def _show_segments_of(view: EmbeddingView) -> None:
     """Say why BERT reads two texts, and which token of this input is in which of them."""
     say(
         "BERT can read two texts at once, such as a question and an answer. The **segment** vector says to which of "
@@ -95,7 +159,7 @@ def _chosen_dimension(view: EmbeddingView, shown: slice) -> int:
     return shown.start + int(np.abs(view.parts["sum"][view.token, shown]).argmax())
 
 
-def _write_sum(view: EmbeddingView, worked: WorkedDimension, dimension: int) -> None:
+def _show_sum(view: EmbeddingView, worked: WorkedDimension, dimension: int) -> None:
     say(f"**Dimension {dimension + 1}** of {view.word}. Click another column to work it out.")
     if len(worked.summands) == 1:
         say(
@@ -103,7 +167,7 @@ def _write_sum(view: EmbeddingView, worked: WorkedDimension, dimension: int) -> 
             "**Rotary**."
         )
     terms = " + ".join(
-        rf"\underbrace{{{signed(value)}}}_{{\text{{{name}}}}}" for name, value in worked.summands.items()
+        rf"\underbrace{{{bracketed(value)}}}_{{\text{{{name}}}}}" for name, value in worked.summands.items()
     )
     st.latex(rf"\begin{{aligned}} & {terms} \\ & = {worked.total:.4f} \end{{aligned}}")
 
@@ -125,8 +189,8 @@ def _show_norm(view: EmbeddingView, worked: WorkedDimension, first: int, dimensi
         + (" and adds a learned β." if view.trace.model.config.biases else f". {view.model} adds no β: here it is 0.")
     )
     draw(partial(embeddings.layer_norm, view.trace, view.token, first, dimension), "layer-norm")
-    st.latex(rf"\frac{{{worked.total:.4f} - {signed(norm.mean)}}}{{{norm.deviation:.4f}}} = {norm.normalized:.4f}")
-    st.latex(rf"{norm.gamma:.4f} \cdot {signed(norm.normalized)} + {signed(norm.beta)} = {norm.output:.4f}")
+    st.latex(rf"\frac{{{worked.total:.4f} - {bracketed(norm.mean)}}}{{{norm.deviation:.4f}}} = {norm.normalized:.4f}")
+    st.latex(rf"{norm.gamma:.4f} \cdot {bracketed(norm.normalized)} + {bracketed(norm.beta)} = {norm.output:.4f}")
     shown_value = float(view.parts["LayerNorm"][view.token, dimension])
     say(
         f"This is the mean and the deviation of all {view.width} numbers of this token. The model has "

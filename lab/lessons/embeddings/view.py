@@ -1,0 +1,79 @@
+"""Code that the screens of the embeddings lesson share: the chosen tokens, and the dimensions that are drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from lab.analysis.layers.embeddings import Array, parts
+from lab.course.words import quoted
+from lab.figures.embeddings import DIMENSIONS
+from lab.models.trace import Trace
+from lab.questions.returning import Spot
+from lab.ui import selection
+from lab.ui.chosen_tokens import with_tokens
+from lab.ui.page import LessonPage
+from lab.ui.parameters import FIRST_DIMENSION, MODE, TOY
+
+STATES = "After layer (0 = before layer 1)"
+
+
+@dataclass(frozen=True)
+class EmbeddingView:
+    """The token of a text that the learner looks at, and another token to compare it with. Both count from 0.
+
+    ``of_toy`` is true for a toy, which knows no English word.
+    """
+
+    page: LessonPage
+    trace: Trace
+    token: int
+    key: int
+    of_toy: bool
+
+    @cached_property
+    def parts(self) -> dict[str, Array]:
+        """The vectors on their way into layer 1, (n, width) each; vectors that the model does not add are left out."""
+        return parts(self.trace)
+
+    @property
+    def spot(self) -> Spot:
+        """The two tokens, in the first head: the questions of this lesson are about no head."""
+        return Spot(self.trace, 0, 0, self.token, self.key)
+
+    @property
+    def width(self) -> int:
+        """The width of the vectors that are added."""
+        return int(self.parts["sum"].shape[1])
+
+    @property
+    def learned(self) -> bool:
+        """True if the model has a table of positions."""
+        return "position" in self.parts
+
+    @property
+    def model(self) -> str:
+        return quoted(self.trace.model.id)
+
+    @property
+    def word(self) -> str:
+        return quoted(self.trace.labels[self.token])
+
+
+def choose_dimensions(width: int) -> int:
+    """The first of the 64 dimensions that are drawn, from 0; a narrow model is drawn whole, from 0 on."""
+    if width <= DIMENSIONS:
+        return 0
+    last, asked = width - DIMENSIONS + 1, FIRST_DIMENSION.chosen()
+    if not 1 <= asked <= last:
+        selection.note(f"The figure shows {DIMENSIONS} dimensions from 1 to {last} on, so {asked} became {last}.")
+        asked = last
+        FIRST_DIMENSION.set(asked)
+    FIRST_DIMENSION.type_in(f"Show {DIMENSIONS} of {width} dimensions, from", asked, last, DIMENSIONS)
+    return asked - 1
+
+
+def look(page: LessonPage, trace: Trace) -> EmbeddingView:
+    """The selected tokens, moved to places inside this text."""
+    token, key = with_tokens(trace)
+    return EmbeddingView(page, trace, token, key, page.selection[MODE] == TOY)

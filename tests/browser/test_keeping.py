@@ -27,7 +27,7 @@ def wait_kept(page: Page, *names: str) -> None:
 
 
 def test_answers_survive_a_reload_until_one_starts_afresh(lab: Lab, page: Page) -> None:
-    page.goto(lab.url + "/Self-attention")
+    page.goto(lab.url + "/Self-attention?step=Where+does+it+look%3F")
     wait_idle(page)
     prediction = page.locator('[class*="st-key-_predict"]').get_by_role("radiogroup")
     prediction.locator("label").first.click()
@@ -44,7 +44,7 @@ def test_answers_survive_a_reload_until_one_starts_afresh(lab: Lab, page: Page) 
     wait_idle(page)
     expect(check.get_by_role("radio").nth(1)).to_be_checked()
     expect(page.get_by_text("1 of 5 checks").first).to_be_visible()
-    page.goto(lab.url + "/Self-attention")
+    page.goto(lab.url + "/Self-attention?step=Where+does+it+look%3F")
     wait_idle(page)
     expect(page.get_by_role("button", name="Ask me again")).to_be_visible()
     page.goto(lab.url)

@@ -59,11 +59,11 @@ def test_a_missed_check_goes_home_in_a_file_and_leads_back(lab: Lab, page: Page,
 
 def test_a_teacher_turns_steps_by_keyboard_in_larger_type(lab: Lab, page: Page) -> None:
     size = "getComputedStyle(document.documentElement).fontSize"
-    page.goto(lab.url + "/Self-attention?teach=1&seed=7")
+    page.goto(lab.url + "/Self-attention?teach=1&seed=7&step=Where+does+it+look%3F")
     wait_idle(page)
     expect(page.get_by_role("button", name="Reveal")).to_be_visible(timeout=30_000)
     assert page.evaluate(size) == "20px"
-    for key, step in (("PageDown", "Build+a+row"), ("PageDown", "Why+divide"), ("PageUp", "Build+a+row")):
+    for key, step in (("PageDown", "Build+a+row"), ("PageDown", "All+rows+at+once"), ("PageUp", "Build+a+row")):
         page.keyboard.press(key)
         wait_idle(page)
         assert f"step={step}" in page.url

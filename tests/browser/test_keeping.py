@@ -27,7 +27,7 @@ def wait_kept(page: Page, *names: str) -> None:
 
 
 def test_answers_survive_a_reload_until_one_starts_afresh(lab: Lab, page: Page) -> None:
-    page.goto(lab.url + "/Self-attention")
+    page.goto(lab.url + "/Self-attention?step=Where+does+it+look%3F")
     wait_idle(page)
     prediction = page.locator('[class*="st-key-_predict"]').get_by_role("radiogroup")
     prediction.locator("label").first.click()
@@ -44,7 +44,7 @@ def test_answers_survive_a_reload_until_one_starts_afresh(lab: Lab, page: Page) 
     wait_idle(page)
     expect(check.get_by_role("radio").nth(1)).to_be_checked()
     expect(page.get_by_text("1 of 5 checks").first).to_be_visible()
-    page.goto(lab.url + "/Self-attention")
+    page.goto(lab.url + "/Self-attention?step=Where+does+it+look%3F")
     wait_idle(page)
     expect(page.get_by_role("button", name="Ask me again")).to_be_visible()
     page.goto(lab.url)
@@ -109,11 +109,12 @@ def runs_of(page: Page, address: str) -> list[bool]:
 
 
 def test_a_page_that_a_returning_learner_opens_is_drawn_once(lab: Lab, page: Page) -> None:
-    assert sum(runs_of(page, lab.url + "/Self-attention")) == 1, "for somebody new"
+    address = lab.url + "/Self-attention?step=Where+does+it+look%3F"
+    assert sum(runs_of(page, address)) == 1, "for somebody new"
     page.get_by_role("button", name="Show me").click()  # what was only opened is not kept
     wait_idle(page)
     wait_kept(page, "map")
-    assert sum(runs_of(page, lab.url + "/Self-attention")) == 1, "for somebody who returns"
+    assert sum(runs_of(page, address)) == 1, "for somebody who returns"
     page.evaluate("window.localStorage.clear()")
-    assert sum(runs_of(page, lab.url + "/Self-attention")) == 1, "for somebody whose cookie alone is left"
+    assert sum(runs_of(page, address)) == 1, "for somebody whose cookie alone is left"
     expect(page.get_by_role("heading", level=1)).to_have_text("Self-attention")

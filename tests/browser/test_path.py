@@ -80,7 +80,7 @@ def test_the_first_lesson_and_the_last_by_their_own_buttons(lab: Lab, page: Page
 
 def test_back_goes_by_step_then_by_page_each_once(lab: Lab, page: Page) -> None:
     """Also where the next page lacks a control of the last one, and whether a button or a step's name was clicked."""
-    page.goto(lab.url + "/Self-attention?layer=2&text=Birds+fly+south.")
+    page.goto(lab.url + "/Self-attention?layer=2&text=Birds+fly+south.&step=Where+does+it+look%3F")
     at_page(page, "Self-attention", "Where does it look?")
     page.get_by_role("button", name=NEXT_STEP).click()
     at_page(page, "Self-attention", "Build a row")
@@ -109,7 +109,7 @@ def test_back_goes_by_step_then_by_page_each_once(lab: Lab, page: Page) -> None:
 
 @at_night
 def test_back_takes_back_what_was_tried_and_so_does_a_button(lab: Lab, page: Page) -> None:
-    page.goto(lab.url + "/Self-attention?text=Birds+fly+south.")
+    page.goto(lab.url + "/Self-attention?text=Birds+fly+south.&step=Where+does+it+look%3F")
     at_page(page, "Self-attention", "Where does it look?")
     page.get_by_role("button", name="Show me").click()
     wait_idle(page)
@@ -211,7 +211,7 @@ def test_the_address_names_what_the_page_shows_and_nothing_else(lab: Lab, page: 
     at_page(page, "Embeddings", "Why place")
     expect(page).to_have_url(re.compile("order=shuffled"))
     go_to(page, "Lessons", "Self-attention")
-    at_page(page, "Self-attention", "Where does it look?")
+    at_page(page, "Self-attention", "By hand")
     expect(page).not_to_have_url(re.compile("first_dimension=|order="))
     go_to(page, "Lessons", "Embeddings")
     at_page(page, "Embeddings", "A row of a table")

@@ -27,7 +27,7 @@ def open_map(page: Page, url: str) -> None:
 
 @pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
 def test_a_click_on_a_cell_chooses_the_pair_and_goes_into_the_link(lab: Lab, page: Page) -> None:
-    open_map(page, lab.url + "/Self-attention?layer=2&head=3&text=The+cat+sat.")
+    open_map(page, lab.url + "/Self-attention?layer=2&head=3&text=The+cat+sat.&step=Where+does+it+look%3F")
     # Row 4 of [CLS] the cat sat . [SEP], column 2; cells are drawn row after row.
     cell = page.locator(".stVegaLiteChart").first.locator(".mark-rect.role-mark path").nth(3 * 6 + 1)
     cell.scroll_into_view_if_needed()

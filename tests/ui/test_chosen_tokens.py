@@ -33,7 +33,7 @@ def test_the_nearest_token_of_the_same_word(token: str, tokens: list[str], place
 
 
 def test_query_and_key_follow_their_words_into_another_sentence() -> None:
-    at = reveal(visit("3_Self-attention.py", text="The cat sat on the mat.", token="3", key_token="7"))
+    at = reveal(visit("3_Self-attention.py", step="map", text="The cat sat on the mat.", token="3", key_token="7"))
     assert looks(at) == (2, 6)
     at.text_area(key="text").set_value("On the old red mat sat a big cat.").run()
     reveal(at)
@@ -52,7 +52,7 @@ def retype(at: AppTest, text: str) -> AppTest:
 
 
 def test_a_query_that_the_lab_chose_stays_the_word_it_is() -> None:
-    at = reveal(visit("3_Self-attention.py"))
+    at = reveal(visit("3_Self-attention.py", step="map"))
     assert (shown(at), at.query_params.get("token")) == ("he", None)
     retype(at, "Yesterday she gave her sister the book that he wanted so much.")
     assert shown(at) == "he"
@@ -60,7 +60,7 @@ def test_a_query_that_the_lab_chose_stays_the_word_it_is() -> None:
 
 @pytest.mark.parametrize("token", [{}, {"token": "10"}], ids=["the lab's", "chosen"])
 def test_a_word_that_is_gone_gives_way_to_the_row_of_this_head_that_is_looked_at_first(token: dict[str, str]) -> None:
-    text, at = "The dog that the children chased barked.", reveal(visit("3_Self-attention.py", **token))
+    text, at = "The dog that the children chased barked.", reveal(visit("3_Self-attention.py", step="map", **token))
     assert shown(at) == ("wanted" if token else "he")
     layer, head = (int(at.selectbox(key=name).value or 0) for name in ("layer", "head"))
     retype(at, text)
@@ -71,12 +71,12 @@ def test_a_word_that_is_gone_gives_way_to_the_row_of_this_head_that_is_looked_at
 
 
 def test_the_key_is_the_largest_weight_of_the_query_until_one_is_chosen() -> None:
-    at = reveal(visit("3_Self-attention.py", layer="5", head="11", token="9"))
+    at = reveal(visit("3_Self-attention.py", step="map", layer="5", head="11", token="9"))
     row = lab.trace(lab.load_model(DEFAULT_MODEL), DEFAULT_TEXT).layer(4).attention[10, 8]
     assert looks(at)[1] == int(row.argmax())
     assert shown(at, 1) == "brother"
 
 
 def test_a_link_says_which_token_it_means() -> None:
-    at = visit("3_Self-attention.py", text="The cat sat on the mat.", token="6")
+    at = visit("3_Self-attention.py", step="map", text="The cat sat on the mat.", token="6")
     assert looks(at)[0] == 5

@@ -63,10 +63,10 @@ def test_new_questions_come_back_too_and_other_sentences_get_their_own() -> None
 
 
 def test_a_prediction_comes_back_and_its_figure_is_in_sight() -> None:
-    at = visit(PAGE, text=CAT, layer="2")
+    at = visit(PAGE, text=CAT, layer="2", step="map")
     at.radio[-1].set_value(0).run()
     next(button for button in at.button if button.label == "Commit and show").click().run()
-    again = reloaded(at, PAGE, text=CAT, layer="2")
+    again = reloaded(at, PAGE, text=CAT, layer="2", step="Where does it look?")
     assert "predicted" in words(again) and words(again) == words(at)
 
 
@@ -81,7 +81,7 @@ def test_an_option_that_a_question_does_not_have_is_none() -> None:
             now = now.predicted(step, wording, 9)
     (name, shown), *_ = now.shown.items()
     at.session_state["progress"] = now.showing(name, shown.tried(shown.asked[0], 8).tried(shown.asked[1], 9))
-    assert "predicted" not in words(reloaded(at, PAGE, text=CAT, layer="2"))
+    assert "predicted" not in words(reloaded(at, PAGE, text=CAT, layer="2", step="Where does it look?"))
     assert [value for _, value in asked(reloaded(at, PAGE, **CHECK))][:2] == [1, None]
 
 

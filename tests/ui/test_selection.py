@@ -66,7 +66,7 @@ def test_defaults_need_no_url() -> None:
 
 
 def test_examples_fill_both_sentences() -> None:
-    at = visit("3_Self-attention.py")
+    at = visit("3_Self-attention.py", step="map")
     at.selectbox(key="_example").set_value("A pair that follows").run()
     assert at.text_area(key="text").value == FOLLOWS[0]
     assert at.text_input(key="pair").value == FOLLOWS[1]

@@ -49,13 +49,13 @@ def timing(trace: Trace, layer: int) -> Timing:
 
 @torch.inference_mode()
 def at_once(layer: LayerTrace, config: ModelConfig) -> Tensor:
-    """The output of attention for all tokens, (n, d): one product of matrices for each of Q, K, V, QKᵀ and so on."""
+    """Compute the output of attention, (n, d), for all tokens at once: a product of matrices for each step."""
     return forward.self_attention(read_by_heads(layer.input, layer.weights, config), layer.weights, config).output
 
 
 @torch.inference_mode()
 def in_turn(layer: LayerTrace, config: ModelConfig) -> Tensor:
-    """The same output (n, d): queries, keys and values for one token at a time, then one row at a time.
+    """Compute the output of :func:`at_once` with one token at a time in each projection, and then one row at a time.
 
     Rotary positions turn a vector by its place in the text, so they are applied to all keys at once.
     """

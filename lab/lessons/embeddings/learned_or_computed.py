@@ -132,21 +132,29 @@ def _by_distance(name: str, cosines: Values) -> str:
 
 
 def stripes(trace: Trace, length: int) -> str:
-    """Explain the stripes of the learned map: the cosine falls with the distance, and rises again; "" without stripes.
+    """Explain the first stripes of the learned map: the cosine falls with the distance, and rises again; or "".
 
     Distances of more than three quarters of the map are left out: there, too few pairs of places are averaged.
     """
     if trace.model.weights.embeddings.position is None:
         return ""
     mean = learned_by_distance(trace, length)[1][: 3 * length // 4 + 1]
-    low = int(mean.argmin())
-    high = low + int(mean[low:].argmax())
-    if mean[high] - mean[low] < _STRIPE:
+    low, risen = 0, None
+    for far, cosine in enumerate(mean):
+        if cosine < mean[low]:
+            low = far
+        elif cosine - mean[low] >= _STRIPE:
+            risen = far
+            break
+    if risen is None:
         return ""
+    high = risen
+    while high + 1 < len(mean) and mean[high + 1] > mean[high]:
+        high += 1
     return (
-        f"Why the stripes? The learned vectors repeat like waves, too. Places that are {low} apart have the cosine "
-        f"{signed(float(mean[low]))} on average. Places that are {high} apart, so nearly twice as far or farther, are "
-        f"more alike again: {signed(float(mean[high]))}."
+        "Why the stripes? Here the learned vectors, too, repeat like waves. Places that are "
+        f"{low} apart have the cosine {signed(float(mean[low]))} on average; places that are {high} apart, so farther, "
+        f"are more alike again: {signed(float(mean[high]))}."
     )
 
 

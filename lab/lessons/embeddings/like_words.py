@@ -32,8 +32,9 @@ from lab.ui.sentence import show_sentence
 from lab.ui.terms import say
 
 IDEA = """
-A row of numbers says nothing by itself, but two rows can be compared. Their **dot product** is made number by number:
-multiply, and add up the products. Divided by the lengths of both vectors, it is their **cosine**: 1 if they point the
+For each token, the model looks up a row of numbers in a table that it has learned: the token’s **vector**. One row says
+nothing, but two rows can be compared. Their **dot product** is made number by number: multiply, and add up the
+products. Divided by the lengths of both vectors, it is their **cosine**: 1 if they point the
 same way, 0 at a right angle, −1 if they point in opposite directions. Which words have rows like the row of your
 word?"""
 _DAYS = "He came on Monday with three friends."

@@ -39,10 +39,12 @@ from lab.ui.sentence import show_sentence
 from lab.ui.terms import say
 
 IDEA = """
-*The dog bit the man* and *The man bit the dog* have the same words, and so the same rows of the table. What would a
-model know of their order if it had no vectors of places? In each **layer**, a token collects something from the other
-tokens and adds it up (lesson 3). Nothing else in a layer looks at two tokens."""
+The row of a token says which word it is, and not where it is. So BERT and GPT-2 add a second vector for its **place**:
+one for the first token, another for the second. What would the model know without these vectors? *The dog bit the man*
+and *The man bit the dog* have the same rows. Then the **layers** follow: in each, a token collects something from the
+other tokens and adds it up (lesson 3). Nothing else in a layer looks at two tokens."""
 WITHOUT, WITH, NO_MASK = "without places", "with places", "without places, without mask"
+_SHORT = {WITHOUT: "without", WITH: "with", NO_MASK: "nor mask"}
 _SHOWN = 12  # tokens of a text that a sentence may list
 _EQUAL = 1e-3
 _BITTEN = TwoMeanings("dog", "The dog bit the man.", "The man bit the dog.")
@@ -74,9 +76,9 @@ def last_vectors(traced: Trace, order: Order, token: int = 0) -> Heatmap:
     """Draw the last vector of one token before and after the tokens get another order, without and with places."""
     found = before_and_after(traced, order, token)
     shown = stretch(0, traced.output.shape[1])
-    names = [f"{way}, {when}" for way in found for when in ("before", "after")]
+    names = [f"{_SHORT[way]}, {when}" for way in found for when in ("before", "after")]
     vectors = [vector[shown] for pair in found.values() for vector in pair]
-    title = f"The vector of {traced.labels[token]} after the last layer, dimensions 1 to {shown.stop}"
+    title = f"The vector of {traced.labels[token]} after the last layer, without and with places"
     return strips(vectors, names, title=title, dimensions=dimension_names(traced, shown))
 
 
@@ -148,7 +150,10 @@ def after_reordering(spot: Spot) -> Question | None:
         "Each place keeps its vector, whatever token is there now": False,
         "The vectors become other numbers": not gap.follows,
     }
-    prompt = "Take all places away, and reverse the order of the tokens. What happens to the vectors after all layers?"
+    prompt = (
+        "Take the vectors of all places away, and reverse the order of the tokens. What happens to the tokens’ vectors "
+        "after the last layer?"
+    )
     return which_holds("after-reordering", prompt, reason, outcomes, mixed=True)
 
 
@@ -179,7 +184,7 @@ def who_bit_whom(spot: Spot) -> Question | None:
         "No: the words are in another order": kept >= _EQUAL,
     }
     first, second = (quoted(use.trace.text) for use in plain)
-    prompt = f"Take all places away. Is the last vector of {plain[0].word} in {first} the same as in {second}?"
+    prompt = f"Take the vectors of all places away. Is the last vector of {plain[0].word} in {first} the same as in {second}?"
     return which_holds("who-bit-whom", prompt, f"Without places the two vectors differ {differ}. {because}", outcomes)
 
 

@@ -51,10 +51,7 @@ def show(view: EmbeddingView) -> None:
         f"{learned})."
     )
     show_sentence(trace, view.token)
-    figure = st.container()
-    first = choose_dimensions(view.width)
-    with figure:
-        _show_rows(view, first)
+    _show_rows(view, choose_dimensions(view.width))
     meaning(said(trace, view.token))
     _show_a_word_twice(view)
     code(forward.embed)

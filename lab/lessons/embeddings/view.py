@@ -10,7 +10,7 @@ from lab.course.words import quoted
 from lab.figures.embeddings import DIMENSIONS
 from lab.models.trace import Trace
 from lab.questions.returning import Spot
-from lab.ui import selection
+from lab.ui import selection, sidebar
 from lab.ui.chosen_tokens import with_tokens
 from lab.ui.page import LessonPage
 from lab.ui.parameters import FIRST_DIMENSION, MODE, TOY
@@ -69,7 +69,8 @@ def choose_dimensions(width: int) -> int:
         selection.note(f"The figure shows {DIMENSIONS} dimensions from 1 to {last} on, so {asked} became {last}.")
         asked = last
         FIRST_DIMENSION.set(asked)
-    FIRST_DIMENSION.type_in(f"Show {DIMENSIONS} of {width} dimensions, from", asked, last, DIMENSIONS)
+    with sidebar.controls():
+        FIRST_DIMENSION.type_in(f"Show {DIMENSIONS} of {width} dimensions, from", asked, last, DIMENSIONS)
     return asked - 1
 
 

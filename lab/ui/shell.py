@@ -21,7 +21,7 @@ from lab.text.bundled import TextsMissing
 from lab.ui import address, memory, parameters, runs, selection, sidebar, teaching
 from lab.ui.drawing import forget_figures
 from lab.ui.frame import strip
-from lab.ui.frame.closing import forget_what_was_tried
+from lab.ui.frame.closing import leave_what_was_tried
 from lab.ui.frame.look import style
 from lab.ui.parameter_kinds import drawn
 from lab.ui.quiz.done import leave_page
@@ -166,12 +166,13 @@ def _made() -> dict[str, list[StreamlitPage]]:
 def _arrive(page: Page) -> None:
     """Begin another page at its first step, even if both have a step of this name; a link may name a later step."""
     if address.is_on_screen(page):
+        leave_what_was_tried(page=False)
         return
     if address.came_back():
         st.rerun()
     address.arrive(page)
     selection.bring_along()
-    forget_what_was_tried()
+    leave_what_was_tried(page=True)
     leave_page()
     parameters.STEP.set(parameters.STEP.default)
 

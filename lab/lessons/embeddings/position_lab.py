@@ -184,7 +184,10 @@ def who_bit_whom(spot: Spot) -> Question | None:
         "No: the words are in another order": kept >= _EQUAL,
     }
     first, second = (quoted(use.trace.text) for use in plain)
-    prompt = f"Take the vectors of all places away. Is the last vector of {plain[0].word} in {first} the same as in {second}?"
+    prompt = (
+        f"Take the vectors of all places away. Is the last vector of {plain[0].word} in {first} the same as in "
+        f"{second}?"
+    )
     return which_holds("who-bit-whom", prompt, f"Without places the two vectors differ {differ}. {because}", outcomes)
 
 

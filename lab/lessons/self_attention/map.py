@@ -316,7 +316,7 @@ def _show_another(view: OneHead) -> None:
         return
     if (other := _least_alike(view)) is not None:
         why = f"head {other + 1} looks elsewhere. Where does it look from {view.token(view.query)}?"
-        try_this(why, f"Head {other + 1}", {HEAD: other + 1})
+        try_this(why, f"Head {other + 1}", {HEAD: other + 1, TOKEN: view.query + 1})
 
 
 def _least_alike(view: OneHead) -> int | None:

@@ -9,8 +9,9 @@ from typing import Any
 import streamlit as st
 
 from lab.course.pages import Bench, ExperimentRecord, page_path
+from lab.ui import chosen_tokens
 from lab.ui.parameter_kinds import Parameter
-from lab.ui.parameters import STEP
+from lab.ui.parameters import KEY_TOKEN, STEP, TEXT, TOKEN
 from lab.ui.terms import say
 
 # The shell's style sheet separates the meaning from the figure by a line and space, not by a box.
@@ -32,7 +33,8 @@ def try_this(why: str, label: str, changes: Mapping[Parameter[Any], Any]) -> Non
     """Offer one change that is worth seeing: ``why`` says what to look for; the button ``label`` makes the ``changes``.
 
     A step makes only one such offer. If all parameters have the button's values already, nothing is drawn. The change
-    can be taken back, by :func:`offer_back` and by the browser's Back.
+    can be taken back, by :func:`offer_back` and by the browser's Back. Another sentence is for this step only: the next
+    step has the learner's again (:func:`leave_what_was_tried`).
     """
     if all(parameter.chosen() == value for parameter, value in changes.items()):
         return
@@ -43,17 +45,28 @@ def try_this(why: str, label: str, changes: Mapping[Parameter[Any], Any]) -> Non
 
 def _take(changes: Mapping[Parameter[Any], Any]) -> None:
     before = {parameter: parameter.chosen() for parameter in (*changes, STEP)}
-    st.session_state[_TRIED] = _Tried(dict(changes), before)
+    _set(changes)
+    st.session_state[_TRIED] = _Tried(dict(changes), before, STEP.chosen())
+
+
+def _set(changes: Mapping[Parameter[Any], Any]) -> None:
+    if TOKEN in changes or KEY_TOKEN in changes:
+        chosen_tokens.forget()  # these are places in the sentence that comes, and no words of the one before
     for parameter, value in changes.items():
         parameter.set(value)
 
 
 @dataclass(frozen=True)
 class _Tried:
-    """The choices that a click on "Try" changed, and the choices before it."""
+    """The choices that a click on "Try" changed, the choices before it, and the step that shows the change."""
 
     changes: Mapping[Parameter[Any], Any]
     before: Mapping[Parameter[Any], Any]
+    step: str
+
+    def on_screen(self) -> bool:
+        """Return whether nobody has changed the choices since."""
+        return all(parameter.chosen() == value for parameter, value in self.changes.items())
 
 
 def offer_back() -> None:
@@ -64,7 +77,7 @@ def offer_back() -> None:
     tried = st.session_state.get(_TRIED)
     if not isinstance(tried, _Tried):
         return
-    if any(parameter.chosen() != value for parameter, value in tried.changes.items()):
+    if not tried.on_screen():
         del st.session_state[_TRIED]
         return
     st.button("Back to what you had", key="_try_back", icon=":material/undo:", type="tertiary", on_click=_take_back)
@@ -72,13 +85,23 @@ def offer_back() -> None:
 
 def _take_back() -> None:
     tried = st.session_state.pop(_TRIED, None)  # the browser's Back may have undone the change already
-    for parameter, value in tried.before.items() if isinstance(tried, _Tried) else ():
-        parameter.set(value)
+    if isinstance(tried, _Tried):
+        _set(tried.before)
 
 
-def forget_what_was_tried() -> None:
-    """Forget the last "Try": another page begins, and changes on the page before are no longer taken back."""
-    st.session_state.pop(_TRIED, None)
+def leave_what_was_tried(*, page: bool) -> None:
+    """Take back a sentence that was only tried, if another step begins or, with ``page``, another page.
+
+    So the learner's own sentence, or the one of the course, goes on. Other changes stay; on another page they are no
+    longer taken back. Call this function before the first widget is drawn.
+    """
+    tried = st.session_state.get(_TRIED)
+    if not isinstance(tried, _Tried) or not (page or STEP.chosen() != tried.step):
+        return
+    if page or TEXT in tried.changes:
+        del st.session_state[_TRIED]
+    if TEXT in tried.changes and tried.on_screen():
+        _set({parameter: value for parameter, value in tried.before.items() if parameter is not STEP})
 
 
 def way_to(kind: str, there: Bench | ExperimentRecord) -> None:

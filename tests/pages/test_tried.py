@@ -1,0 +1,46 @@
+"""A sentence that is only tried leaves with its step; a tried place is the place in the new sentence."""
+
+from __future__ import annotations
+
+from tests.pages.apptest import looks, reveal, sentence_of, turn_to, visit
+from tests.pages.test_ways import click, to
+from tests.sentences import CAT
+
+PAGE = "2_Embeddings.py"
+
+
+def test_the_word_that_is_tried_is_chosen_wherever_the_learner_looked_before() -> None:
+    """*brother* is token 5, and so is *Monday* in the sentence that is tried."""
+    at = visit(PAGE, step="like-words")
+    at.session_state["token"] = 5
+    at.run()
+    at.button(key="_try").click().run()
+    assert sentence_of(at)[0]["labels"][looks(at)[0]].lower() == "monday"
+    at.button(key="_try_back").click().run()
+    assert sentence_of(at)[0]["labels"][looks(at)[0]] == "brother"
+
+
+def test_a_sentence_that_was_tried_does_not_come_along_to_the_next_step_or_page() -> None:
+    for leave in ("_next_step", "_next_page"):
+        at = visit(PAGE, step="like-words", text=CAT)
+        at.button(key="_try").click().run()
+        assert "Monday" in at.text_area(key="text").value
+        at = click(at, leave) if leave == "_next_step" else to(at, "pages/3_Self-attention.py")
+        assert at.text_area(key="text").value == CAT
+        assert not [button for button in at.button if button.key == "_try_back"]
+
+
+def test_what_is_typed_after_a_try_is_the_learner_s_own_and_comes_along() -> None:
+    at = visit(PAGE, step="like-words", text=CAT)
+    at.button(key="_try").click().run()
+    at.text_area(key="text").set_value("Birds fly south.").run()
+    assert turn_to(at, "vectors").text_area(key="text").value == "Birds fly south."
+
+
+def test_another_head_that_is_tried_keeps_the_word_of_the_question_and_comes_along() -> None:
+    at = reveal(visit("3_Self-attention.py", step="map", text=CAT, layer="2", head="3"))
+    before = looks(at)[0]
+    at.button(key="_try").click().run()
+    assert looks(at)[0] == before
+    head = at.selectbox(key="head").value
+    assert click(at, "_next_step").selectbox(key="head").value == head != 3

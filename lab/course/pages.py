@@ -64,6 +64,10 @@ class Step:
         Whether the step is optional in its lesson.
     short
         Whether the short way through the course has the step.
+    before
+        What the short way says before the step, in place of the steps that it leaves out.
+    can
+        For a step of the short way: the end of the sentence "You can …" for who has done the step.
     minutes
         The time that a careful reader of a lesson needs with the default sentence: 130 words a minute, a minute for a
         figure, half a minute for a question. None for optional steps, and on a bench.
@@ -79,6 +83,8 @@ class Step:
     name: Text
     aside: StrictBool = False
     short: StrictBool = False
+    before: Text = ""
+    can: Text = ""
     minutes: StrictInt | None = None
     idea: Text = ""
     models: Literal["", "causal", "masked"] = ""
@@ -91,6 +97,8 @@ def _taught(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     for step in steps:
         if step.aside is not (step.minutes is None):
             raise ValueError(f"{step.id} {'is aside and has' if step.aside else 'has no'} minutes")
+        if step.short is not bool(step.can) or (step.before and not step.short):
+            raise ValueError(f"{step.id}: the steps of the short way, and no others, say what one can do then")
         if step.not_for_toys is not None and step.not_for_toys.instead not in names:
             raise ValueError(f"{step.id} has no step {step.not_for_toys.instead} instead of it")
     return tuple(

@@ -1,4 +1,4 @@
-"""The end of the course: what a learner can do now, the machine with what was found, three ways on, a page to print."""
+"""The end of the course: what a learner can do now, the machine with what was found, the ways on, a page to print."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from lab.course.pages import LESSONS, Lesson, bench_of, experiment_of, number, page_of, page_path
-from lab.course.ways import NAMES, SHORT, way
+from lab.course.ways import NAMES, SHORT, WHOLE, way
 from lab.front.first_minute import asked, filling_model
 from lab.models.encoding import TextError
+from lab.questions.progress import LearnerProgress
 from lab.ui import selection, shell
 from lab.ui.frame.paper import EMBEDDED, HOW_TO_PRINT, ON_PAPER
-from lab.ui.frame.ways import next_on, open_stage
+from lab.ui.frame.ways import is_done, next_on, open_stage
 from lab.ui.parameters import BLANK_TEXT, MODEL, WAY
 from lab.ui.quiz.question import progress
 from lab.ui.shared.machine import STOP_OF, MachineSetting, show_machine
@@ -48,9 +49,11 @@ def _is_begun(lesson: Lesson) -> bool:
 
 
 def _what_you_can_do(lessons: Sequence[Lesson], begun: Sequence[Lesson]) -> None:
-    """List what the lessons that were begun teach, and lead to what is not done yet."""
+    """List what was done, as far as it was done, and lead to what is not done yet."""
     if begun:
-        st.markdown("You can …\n" + "\n".join(f"- **{lesson.objectives[0]}** {_how_far(lesson)}" for lesson in begun))
+        st.markdown("You can …\n" + "\n".join(f"- {each}" for each in can(WAY.chosen(), progress())))
+        if WAY.chosen() == WHOLE:
+            st.caption("  \n".join(map(_how_far, begun)))
     else:
         st.markdown("You have not done any step in this browser yet. This page fills as you go through the lessons.")
     left, stage = [lesson for lesson in lessons if lesson not in begun], next_on(WAY.chosen())
@@ -64,11 +67,27 @@ def _what_you_can_do(lessons: Sequence[Lesson], begun: Sequence[Lesson]) -> None
         open_stage(stage)
 
 
+def can(name: str, progress: LearnerProgress) -> list[str]:
+    """What a learner can do: of the short way, by its steps; of the whole course, by its lessons that are finished.
+
+    Of a lesson that is not finished, too, there are the steps of the short way.
+    """
+    told = []
+    for lesson in LESSONS:
+        stages = [stage for stage in way(name) if stage.lesson.id == lesson.id]
+        done = [stage.step for stage in stages if progress.has_done(lesson, stage.step)]
+        if name == WHOLE and len(done) == len(stages):
+            told.append(f"**{lesson.objectives[0]}**")
+        else:
+            told += [f"**{step.can}**" for step in done if step.can]
+    return told
+
+
 def _how_far(lesson: Lesson) -> str:
     """Say how much of a lesson is done, and how many checks were right."""
     count = progress().count(lesson)
     checks = f", {count.right} of {count.answered} checks right at the first try" * bool(count.answered)
-    return f"(lesson {number(lesson)}: {count.done} of {count.steps} steps done{checks})"
+    return f"Lesson {number(lesson)}, {lesson.title}: {count.done} of {count.steps} steps done{checks}"
 
 
 def _machine(begun: Sequence[Lesson]) -> None:
@@ -82,19 +101,34 @@ def _machine(begun: Sequence[Lesson]) -> None:
         return
     st.header("The machine, with what you found", anchor=False)
     st.markdown("Click the name of a part to read what you found there.")
-    st.fragment(show_machine)(now.trace, "machine", MachineSetting(watched=now.place, found=found(begun)))
+    st.fragment(show_machine)(now.trace, "machine", MachineSetting(watched=now.place, found=found(WAY.chosen(), begun)))
 
 
-def found(lessons: Sequence[Lesson]) -> Mapping[str, Sequence[str]]:
-    """By the part of the machine, the sentence to remember of each of these lessons."""
+def found(name: str, lessons: Sequence[Lesson]) -> Mapping[str, Sequence[str]]:
+    """By the part of the machine: of the whole course, the sentence to remember of each of these lessons.
+
+    Of the short way, what its steps were for.
+    """
+    told = {lesson.id: [f"Lesson {number(lesson)}: {lesson.story.remember}"] for lesson in lessons}
+    if name == SHORT:
+        done = [stage for stage in way(SHORT) if is_done(stage)]
+        told = {
+            each.id: [f"You can {stage.step.can}." for stage in done if stage.lesson.id == each.id] for each in lessons
+        }
     return {
-        part: [f"Lesson {number(lesson)}: {lesson.story.remember}" for lesson in lessons if lesson.stop == stop]
+        part: [each for lesson in lessons if lesson.stop == stop for each in told[lesson.id]]
         for part, stop in STOP_OF.items()
     }
 
 
 def _ways_on() -> None:
-    st.header("Three ways on", anchor=False)
+    st.header("Where to go on", anchor=False)
+    if WAY.chosen() == SHORT:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown("What lies between these steps, from the first id to a finished model:", width="content")
+            if st.button(NAMES[WHOLE], key="_whole_course", icon=":material/map:"):
+                WAY.set(WHOLE)
+                open_stage(next_on(WHOLE))
     compare, tensors, needed = bench_of("compare"), bench_of("tensors"), experiment_of("needed-heads")
     for page, why in (
         (compare, "Two sentences of your own, side by side, figure by figure."),

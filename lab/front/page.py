@@ -8,7 +8,7 @@ import streamlit as st
 
 from lab.course.pages import BENCHES, GLOSSARY_PAGE, LESSONS, MODELS_PAGE, ROOM_PAGE, number, page_of, page_path
 from lab.course.sentences.first import FIRST
-from lab.course.ways import NAMES, SHORT, way
+from lab.course.ways import NAMES, SHORT, WHOLE, way
 from lab.course.words import escaped
 from lab.front import first_minute
 from lab.front.first_minute import FirstMinute
@@ -41,11 +41,12 @@ def _go_on(first: FirstMinute) -> None:
 
     The way that the learner has chosen comes first.
     """
-    names = sorted(NAMES, key=lambda name: name != WAY.chosen() if _has_begun() else name != SHORT)
+    names = sorted(NAMES, key=lambda name: name != _own_way())
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="ways"):
         for place, name in enumerate(names):
             first_of_all: Literal["primary", "secondary"] = "primary" if place == 0 else "secondary"
-            if st.button(_label(name), key=f"_way.{name}", type=first_of_all, icon=":material/arrow_forward:"):
+            label, icon = _label(name, goes_on=place == 0), ":material/arrow_forward:"
+            if st.button(label, key=f"_way.{name}", type=first_of_all, icon=icon):
                 WAY.set(name)
                 _take_along(first)
                 open_stage(next_on(name))
@@ -54,16 +55,18 @@ def _go_on(first: FirstMinute) -> None:
     st.caption(f"You see **{escaped(first.model.id)}**. {origin}")
 
 
-def _has_begun() -> bool:
-    return bool(progress().done)
+def _own_way() -> str:
+    """The way that the learner is on; after a return with only steps of the short way done, and at first, the short."""
+    short = {stage.key for stage in way(SHORT)}
+    return SHORT if WAY.chosen() == SHORT or set(progress().done) <= short else WHOLE
 
 
-def _label(name: str) -> str:
-    """The label of the button to a way: its name, or the step with which the learner goes on."""
+def _label(name: str, *, goes_on: bool) -> str:
+    """The label of the button to a way: its name or, if the learner ``goes_on`` there, the step that is next."""
     stage, begun = next_on(name), any(map(is_done, way(name)))
     if stage is None:
         return f"{NAMES[name]}: done. {page_of('end').title}"
-    if not begun or WAY.chosen() != name:
+    if not begun or not goes_on:
         return NAMES[name]
     return f"Go on: {stage.step.name} (lesson {number(stage.lesson)})"
 
@@ -83,8 +86,8 @@ def _machine(first: FirstMinute) -> None:
         return
     st.header("The whole machine")
     st.markdown(
-        "The sentence above goes through every part, from its tokens to the word in the blank. Each number above a "
-        "part opens a lesson."
+        "The sentence above goes through every part, from its tokens to the word in the blank. The name of a part says "
+        "what it does; a number above it opens a lesson."
     )
     setting = MachineSetting(watched=first.blank.place, waits=not first.answered)
     st.fragment(show_machine)(first.blank.trace, "machine", setting)

@@ -46,6 +46,7 @@ from lab.ui.quiz.question import progress
 from lab.ui.selection import Selection
 from lab.ui.shared.machine import open_machine
 from lab.ui.shared.unreadable import say_unreadable
+from lab.ui.terms import say
 
 _PLAIN = Interventions()
 
@@ -226,7 +227,9 @@ class LessonPage(OpenPage):
         if self.short:
             draw_dots(way, self.lesson.id, step_on_screen(self.lesson.id))
         story = self._story if chosen == names[0] else None
-        if story is not None:
+        if self.short:
+            self._lead_in(self.lesson.step(step_on_screen(self.lesson.id)))
+        elif story is not None:
             st.markdown(f"*Last stop:* {story.last} **Now:** {story.now}")
         about = next((each.idea for each in self.lesson.steps if each.name == chosen), "")
         if about:
@@ -234,6 +237,11 @@ class LessonPage(OpenPage):
         if not self.selection[parameters.TEACH]:
             say_time(self.header.time, self.lesson, chosen)
         return chosen
+
+    def _lead_in(self, step: Step) -> None:
+        """Say what the short way leaves out before a step."""
+        if step.before:
+            say(step.before)
 
     def here(self, traced: Trace | None) -> None:
         """Show where the lesson is on the way from text to word, and the button that opens the whole machine."""
@@ -306,6 +314,8 @@ class LessonPage(OpenPage):
         look_for_use(self.lesson)
         st.divider()
         papers(self.lesson.reading)
+        if self.short:
+            return
         before, after = neighbours(self.lesson)
         icons = "arrow_back", "map" if after is None else "arrow_forward"
         with st.container(horizontal=True):

@@ -40,10 +40,11 @@ def test_with_nothing_done_it_says_so_and_leads_to_the_first_step() -> None:
 def test_with_some_done_it_lists_the_lessons_that_were_begun() -> None:
     begun = LearnerProgress().did("tokenization", "tokens").did("tokenization", "cut").did("self-attention", "map")
     at = with_progress(begun, END)
-    for lesson in LESSONS:
-        assert (lesson.objectives[0] in words(at)) == (lesson.id in ("tokenization", "self-attention"))
+    assert not any(lesson.objectives[0] in words(at) for lesson in LESSONS), "no lesson is finished"
+    assert lesson_of("self-attention").step("map").can in words(at)
+    assert lesson_of("tokenization").step("pieces").can not in words(at)
     steps = sum(not step.aside for step in lesson_of("tokenization").steps)
-    assert f"(lesson 1: 2 of {steps} steps done)" in words(
+    assert f"Lesson 1, Tokenization: 2 of {steps} steps done" in words(
         at
     ) and "not begun these lessons yet: Embeddings, Multi-head" in words(at)
     assert go_on(at) == ["Go on: Pieces (lesson 1)"]
@@ -58,7 +59,11 @@ def test_with_all_done_it_says_that_the_way_is_done(name: str) -> None:
     assert f"every step of this way: {NAMES[name]}" in words(at) and not go_on(at) and "not begun" not in words(at)
     lessons = {stage.lesson.id for stage in way(name)}
     for lesson in LESSONS:
-        assert (lesson.objectives[0] in words(at)) == (lesson.id in lessons)
+        assert (lesson.objectives[0] in words(at)) == (name == WHOLE), "of the short way, what its steps were for"
+    assert all((stage.step.can in words(at)) for stage in way(SHORT)) == (name == SHORT)
+    assert {part for part, told in found_at(at).items() if told} == {
+        part for part, stop in STOP_OF.items() if any(lesson_of(id).stop == stop for id in lessons)
+    }
 
 
 def test_the_short_way_lists_only_its_own_lessons() -> None:
@@ -69,7 +74,7 @@ def test_the_short_way_lists_only_its_own_lessons() -> None:
 
 
 def test_found_has_only_the_lessons_that_it_is_given() -> None:
-    assert set(found([])) == set(STOP_OF) and not any(found([]).values())
+    assert set(found(WHOLE, [])) == set(STOP_OF) and not any(found(WHOLE, []).values())
     for lesson in LESSONS:
         (said,) = [each for part in found([lesson]).values() for each in part]
         assert lesson.story.remember in said

@@ -32,7 +32,7 @@ from tests.pages.apptest import Offer, component, components, html_of, visit, wo
 
 def sentence(at: AppTest) -> str:
     """The sentence with its blank, without markup."""
-    line = html_of(at).split('class="blank-sentence">')[1].split("</p>")[0]
+    line = html_of(at).split('class="blank-sentence" dir="auto">')[1].split("</p>")[0]
     return unescape(re.sub('<span class="gap".*?</span>', "_", line))
 
 

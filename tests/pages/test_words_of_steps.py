@@ -37,7 +37,7 @@ def test_a_step_says_little_before_its_meaning_and_less_after_it(lesson: Lesson)
             continue
         reveal(worked(go(at, step.id)))  # a survey in the background has a meaning, too, when it is over
         texts = [text for text in unfolded(at.main) if text not in frame and not NOT_COUNTED.match(text)]
-        texts = [text for text in texts if not re.fullmatch(r"This step: \d+ of \d+ minutes", text)]
+        texts = [text for text in texts if not re.fullmatch(r"This step: \d+ min · lesson: \d+ min", text)]
         end = next((i for i, text in enumerate(texts) if text.startswith(MEANING)), len(texts))
         said += end < len(texts)
         assert count(texts[:end]) <= BEFORE, (step.id, texts[:end])

@@ -175,7 +175,11 @@ function build(root, first, report) {
     const open = wide || each.id === unfolded;
     const title = make("button", { type: "button", class: "name", "aria-expanded": wide ? false : String(open) }, each.name);
     title.addEventListener("click", () => {
-      if (wide) return choose(chosen === each.id ? null : each.id);
+      if (wide) {
+        choose(chosen === each.id ? null : each.id);
+        (doors.hidden ? say : doors).scrollIntoView({ block: "nearest" }); // the explanation may be below the screen
+        return;
+      }
       unfolded = open ? null : each.id;
       chosen = open ? null : each.id;
       lay();

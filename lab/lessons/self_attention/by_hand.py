@@ -19,7 +19,7 @@ from lab.ui.terms import say
 
 IDEA = """
 How does a token find out which other tokens matter to it? Here are three made-up tokens with two whole numbers in each
-vector, so you can check everything in your head. Each token has a **query** (what it looks for), a **key** (what it
+vector, so you can check everything yourself. Each token has a **query** (what it looks for), a **key** (what it
 offers) and a **value** (what it passes on)."""
 
 _HINTS = {
@@ -100,8 +100,10 @@ def show(_view: object) -> None:
     say(
         f"**Row 1: *{found.tokens[0]}* looks.** The **dot product** of its query with a key is a **score**: multiply "
         "the two vectors number by number, and add up the products. It is large if they point the same way, and 0 if "
-        "they are at right angles. **Softmax** turns the three scores into shares: e to the power of each score, "
-        "divided by the sum of all three."
+        "they are at right angles. Each score is divided by √2, since the vectors have two numbers. Then **softmax** "
+        "turns the three results into shares, the **weights**: e to the power of each, divided by their sum. "
+        "At last, the values are added up in these shares. In the lines below, q₁ is the query of row 1, and k₁, k₂ "
+        "and k₃ are the three keys."
     )
     st.latex(sums(found, 0))
     meaning(said(found, 0))

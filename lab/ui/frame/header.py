@@ -71,10 +71,10 @@ def _about(lesson: Lesson) -> None:
 
 
 def say_time(where: DeltaGenerator, lesson: Lesson, step: str = "") -> None:
-    """Write how many minutes a lesson takes, and the ``step`` on screen; an optional step has no time of its own."""
+    """Write how many minutes the ``step`` on screen takes, and its lesson; an optional step has no time of its own."""
     minutes = next((each.minutes for each in lesson.steps if each.name == step), None)
-    whole = f"{lesson.minutes} minutes"
-    where.caption(whole if minutes is None else f"This step: {minutes} of {whole}", width="content")
+    own = "" if minutes is None else f"This step: {minutes} min · "
+    where.caption(f"{own}lesson: {lesson.minutes} min", width="content")
 
 
 def show_terms(terms: Sequence[Term]) -> None:

@@ -184,7 +184,7 @@ def _compare(question: Question, choice: int | None) -> None:
     truth = question.options[question.answer]
     right = lettered(question, question.answer)
     if choice is None:
-        st.markdown(f":material/psychology_alt: {question.prompt} {right}. {truth.why}")
+        st.markdown(f":material/psychology_alt: {question.prompt} The answer is {right}. {truth.why}")
         return
     verdict = ", as you predicted." if choice == question.answer else f". You predicted {lettered(question, choice)}."
     st.markdown(f":material/psychology_alt: {question.prompt} The answer is {right}{verdict} {truth.why}")

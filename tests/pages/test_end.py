@@ -76,9 +76,9 @@ def test_the_short_way_lists_only_its_own_lessons() -> None:
 def test_found_has_only_the_lessons_that_it_is_given() -> None:
     assert set(found(WHOLE, [])) == set(STOP_OF) and not any(found(WHOLE, []).values())
     for lesson in LESSONS:
-        (said,) = [each for part in found([lesson]).values() for each in part]
+        (said,) = [each for part in found(WHOLE, [lesson]).values() for each in part]
         assert lesson.story.remember in said
-    assert sum(map(len, found(LESSONS).values())) == len(LESSONS)
+    assert sum(map(len, found(WHOLE, LESSONS).values())) == len(LESSONS)
 
 
 @pytest.mark.parametrize("params", [{"model": "lab-gpt2"}, {"blank": ""}, {"blank": "..."}, {"mode": "Toy"}])

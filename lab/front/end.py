@@ -13,27 +13,39 @@ from lab.front.first_minute import asked, filling_model
 from lab.models.encoding import TextError
 from lab.questions.progress import LearnerProgress
 from lab.ui import selection, shell
-from lab.ui.frame.paper import EMBEDDED, HOW_TO_PRINT, ON_PAPER
+from lab.ui.frame.paper import EMBEDDED, HOW_TO_PRINT, ON_PAPER, SHEET
 from lab.ui.frame.ways import is_done, next_on, open_stage
 from lab.ui.parameters import BLANK_TEXT, MODEL, WAY
 from lab.ui.quiz.question import progress
 from lab.ui.shared.machine import STOP_OF, MachineSetting, show_machine
 
+_SHEET = "sheet"  # names the page to print, in an address and in the session
+
 
 def show() -> None:
     """Draw the page."""
     shell.route()
-    st.html(f"<style>{ON_PAPER}</style>")
+    sheet = _is_sheet()
+    st.html(f"<style>{ON_PAPER}{SHEET if sheet else ''}</style>")
     st.title(page_of("end").title, anchor=False)
     lessons = _lessons_of_the_way()
     begun = [lesson for lesson in lessons if _is_begun(lesson)]
     _what_you_can_do(lessons, begun)
     _machine(begun)
+    if sheet:
+        return
     _ways_on()
     with st.container(key="not_on_paper"):
-        address = urlencode({**selection.link(), **EMBEDDED})
+        address = urlencode({**selection.link(), **EMBEDDED, _SHEET: "1"})
         st.link_button("A page to print", f"?{address}", icon=":material/print:")
         st.caption(HOW_TO_PRINT)
+
+
+def _is_sheet() -> bool:
+    """Return whether this tab shows the page to print, without menus; the address says so when the tab opens."""
+    if _SHEET in st.query_params:
+        st.session_state[_SHEET] = True
+    return bool(st.session_state.get(_SHEET))
 
 
 def _lessons_of_the_way() -> Sequence[Lesson]:

@@ -94,3 +94,12 @@ def test_it_leads_on_and_can_be_printed() -> None:
         assert any(f"**{page.title}.**" in label for label in links(at))
     (link,) = [each.proto.url for each in at.get("link_button")]
     assert "embed=true" in link and "way=short" in link and "blank=The+sky+is+_." in link
+
+
+def test_the_page_to_print_has_nothing_but_what_was_done_and_found() -> None:
+    at = with_progress(everything(SHORT), END, way=SHORT)
+    (link,) = [each for each in at.get("link_button") if "sheet=1" in each.proto.url]
+    assert "embed=true" in link.proto.url
+    at = with_progress(everything(SHORT), END, way=SHORT, sheet="1")
+    assert not go_on(at) and not at.get("link_button") and not at.get("page_link")
+    assert way(SHORT)[0].step.can in words(at) and any(found_at(at).values())

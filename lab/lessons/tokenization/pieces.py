@@ -211,7 +211,10 @@ def show(view: TokenizationView) -> None:
         say("After normalization, nothing of this text is left to cut.")
         return
     if typo is not None and word == typo.wrong:
-        say(f"Your words are all in the vocabulary. Mistype {quoted(typo.word)}, and the word is missing. What then?")
+        say(
+            "Your words are all in the vocabulary. So here is one with a typing error, which is not in it: "
+            f"{quoted(typo.wrong.text.strip())} for {quoted(typo.word)}. What does the model read?"
+        )
     else:
         say("No vocabulary has every word. What does the model read if a word is missing?")
     _show_cut(view, word)

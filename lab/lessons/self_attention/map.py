@@ -9,6 +9,7 @@ import numpy as np
 
 from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.values import places_left_out
+from lab.course.pages import step_name
 from lab.course.sentences.examples import example_named
 from lab.course.words import VISIBLE, named, told_apart
 from lab.lessons.self_attention import LESSON
@@ -283,8 +284,8 @@ def _show_names(view: OneHead) -> None:
     heads = view.trace.model.config.heads
     several = f"this layer has {heads}, and you see head {view.head + 1}" if heads > 1 else "this layer has only one"
     say(
-        "This look is called **attention**. The numbers are shares, called **weights**: from one word, they add up to "
-        f"1. One such way of looking is a **head**; {several}."
+        f"This is the **attention** of “{step_name(LESSON, 'by-hand')}”. The numbers are shares, the **weights**: from "
+        f"one word, they add up to 1. One such way of looking is a **head**; {several}."
     )
 
 

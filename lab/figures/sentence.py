@@ -24,7 +24,6 @@ def sentence(
     key: int | None = None,
     *,
     of: Looking | None = None,
-    covered: bool = False,
     relations: Sequence[Relation] = (),
 ) -> SentenceRow:
     """The row of tokens with arcs from ``query``.
@@ -38,8 +37,6 @@ def sentence(
     of
         The layer and head whose arcs are drawn, from 0, or None for the mean over the layer's heads. Without ``of``,
         no arcs.
-    covered
-        Whether the arcs are hidden until a question is answered.
     relations
         Arcs below the row, between places in the text; arcs that leave the window are left out.
     """
@@ -54,7 +51,6 @@ def sentence(
         first=seen.start,
         count=len(traced),
         place="" if of is None else _place(*of),
-        covered=covered,
         relations=_inside(relations, seen),
         direction=direction(traced.text),
     )

@@ -24,15 +24,13 @@ def _choose(query: int, key: int) -> None:
     KEY_TOKEN.set(key + 1)
 
 
-def show_sentence(
-    trace: Trace, query: int, key: int | None = None, *, of: Looking | None = None, covered: bool = False
-) -> None:
+def show_sentence(trace: Trace, query: int, key: int | None = None, *, of: Looking | None = None) -> None:
     """Draw the row of tokens.
 
     A click on a token chooses the query; a click with Shift, or a second click, chooses the key. All places count from
     0; see :func:`lab.figures.sentence.sentence`.
     """
-    show_row(sentence(trace, query, key, of=of, covered=covered))
+    show_row(sentence(trace, query, key, of=of))
 
 
 def show_row(row: SentenceRow, take: Take = _choose) -> None:

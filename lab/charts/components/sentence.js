@@ -151,7 +151,7 @@ function build(root, first, report) {
   function draw() {
     const { header } = payload;
     const from = at();
-    const open = header.arcs && !header.covered;
+    const open = header.arcs;
     const row_ = open ? tokens.map((_, to) => weight(from, to)) : [];
     const most = open ? row_.reduce((best, value, to) => (to !== from && (best < 0 || value > row_[best]) ? to : best), -1) : -1;
     const target = from === chosen && other !== null ? other : both() || open ? most : -1;
@@ -218,16 +218,14 @@ function build(root, first, report) {
     const most = across ? Math.max(...payload.arrays.weights.values) : 1;
     const height = above.clientHeight || 150;
     const start = middle(from);
-    const covered = payload.header.covered;
     const numbers = [];
     lines.forEach((line, to) => {
-      const value = covered ? 0 : shares[to];
-      line.classList.toggle("covered", covered);
+      const value = shares[to];
       line.setAttribute("d", path(start, middle(to), height, to === from));
       const strength = value / most;
-      line.style.strokeWidth = covered ? 1 : 1 + (across ? 7 : 15) * strength;
-      line.style.opacity = covered ? (to === from ? 0 : 1) : strength < LEAST ? 0 : 0.25 + 0.7 * strength;
-      if (!covered && (strength >= NUMBERED || (to === target && strength >= LEAST))) numbers.push([value, to]);
+      line.style.strokeWidth = 1 + (across ? 7 : 15) * strength;
+      line.style.opacity = strength < LEAST ? 0 : 0.25 + 0.7 * strength;
+      if (strength >= NUMBERED || (to === target && strength >= LEAST)) numbers.push([value, to]);
     });
     place(numbers.sort((a, b) => b[0] - a[0]).slice(0, 4), start, from, height);
   }

@@ -16,7 +16,6 @@ _ONE = "Click a word to look from it. The number below a word is its share of at
 _TWO = f"{_ONE} Shift and a click choose a second word."
 # The hint on a touch screen.
 _TOUCHED = "Tap a word to look from it. To choose a second word, tap the first one again, then the second."
-_COVERED = "Where does it look? The arcs wait for your guess."
 
 
 @dataclass(frozen=True)
@@ -50,8 +49,6 @@ class SentenceRow:
         (m, m), shares from 0 to 1: how much each token attends to each token. If it is None, the row has no arcs.
     place
         The layer and head of the weights, in words: "layer 5, head 11".
-    covered
-        True while a question is open: then every token has an arc, and all arcs look the same.
     across
         True if the arcs of all tokens are drawn at once; otherwise only the arcs of the token under the pointer are
         drawn. The largest weight has the widest arc.
@@ -80,7 +77,6 @@ class SentenceRow:
     other: int | None = None
     weights: ArrayLike | None = None
     place: str = ""
-    covered: bool = False
     across: bool = False
     relations: Sequence[Relation] = ()
     hidden: Collection[int] = ()
@@ -99,17 +95,14 @@ class SentenceRow:
             raise ValueError(f"sentence: {drawn} tokens need ({drawn}, {drawn}) shares from 0 to 1.")
 
     def _hint(self) -> str:
-        if self.hint or self.covered:
-            return self.hint or _COVERED
+        if self.hint:
+            return self.hint
         if self.weights is None:
             return _CHOOSE
         return _ONE if self.other is None else _TWO
 
     def payload(self) -> bytes:
-        """The bytes that :func:`lab.ui.components.mount` sends to ``sentence.js``.
-
-        Covered weights are not sent to the browser.
-        """
+        """The bytes that :func:`lab.ui.components.mount` sends to ``sentence.js``."""
         header = {
             "labels": [visible(label) for label in self.labels],
             "special": [bool(each) for each in self.special],
@@ -119,7 +112,6 @@ class SentenceRow:
             "count": self.count,
             "place": self.place,
             "arcs": self.weights is not None,
-            "covered": self.covered,
             "across": self.across,
             "relations": [[each.head, each.dependent, each.name] for each in self.relations],
             "hidden": [place in self.hidden for place in range(self.first, self.first + len(self.labels))],
@@ -128,5 +120,5 @@ class SentenceRow:
             "touched": _TOUCHED if self._hint() == _TWO else "",
             "direction": self.direction,
         }
-        shown = {} if self.weights is None or self.covered else {"weights": np.asarray(self.weights, np.float32)}
+        shown = {} if self.weights is None else {"weights": np.asarray(self.weights, np.float32)}
         return pack(header, shown)

@@ -64,10 +64,10 @@ class OneHead(OneLayer):
         return told_apart(self.trace, position)
 
 
-def show_sentence(view: OneHead, arcs: bool = True, *, covered: bool = False) -> None:
-    """Draw the sentence with the ``arcs`` of this head; they are ``covered`` while a question about them is open."""
+def show_sentence(view: OneHead, arcs: bool = True) -> None:
+    """Draw the sentence with the ``arcs`` of this head."""
     of = (view.layer.index, view.head) if arcs else None
-    sentence.show_sentence(view.trace, view.query, view.key, of=of, covered=covered)
+    sentence.show_sentence(view.trace, view.query, view.key, of=of)
 
 
 def draw_map(view: OneHead, traced: Trace, title: str, key: str, *, clickable: bool = False) -> tuple[int, int] | None:

@@ -15,8 +15,7 @@ from lab.analysis.words.sampling import Sampling, SamplingSettings
 from lab.charts.base.axes import Scale
 from lab.charts.marks.bars import bars
 from lab.course.words import escaped, quoted, share
-from lab.lessons.masked_language_model import meanings
-from lab.lessons.masked_language_model.view import numbers_table, temperature
+from lab.lessons.masked_language_model.view import choose_temperature, show_numbers
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this
@@ -31,12 +30,33 @@ _SECONDS = 30.0  # seconds after which a continuation ends
 _DRAWN = "_drawn"
 
 
-def show_sampling(view: PredictionView) -> None:
+def can_be_drawn(found: Sampling, first: str) -> str:
+    """Say how many tokens can still be drawn, and which share the likeliest token, ``first``, has now."""
+    kept, total, best = len(found.kept), len(found.order), found.order[0]
+    before, after = share(float(found.probabilities[best])), share(float(found.shares[best]))
+    if kept == total:
+        return (
+            f"Nothing is left out: each of the {total:,} tokens can be drawn. {first} comes up in **{before}** of all "
+            "draws."
+        )
+    if kept == 1:
+        return f"Only {first} can be drawn, so every seed draws it."
+    return (
+        f"**{kept:,}** of {total:,} tokens can still be drawn. They share the probability of the other tokens: {first} "
+        f"goes from {before} to {after}."
+    )
+
+
+def show(view: PredictionView) -> Trace:
     """Show the tokens that can be drawn after a place, and the token that is drawn; then continue the text."""
+    say(
+        "The model gives probabilities. To write on, it must draw one token. **Top-k** and **top-p** leave out the "
+        "less probable tokens first."
+    )
     trace, prediction, settings = view.trace, view.prediction, _chosen()
     found, seed = sampling.sample(prediction, settings), DRAW_SEED.chosen()
     _show_draw(trace, found, seed)
-    meaning(meanings.can_be_drawn(found, quoted(word_of(trace.model.tokenizer, int(found.order[0])))))
+    meaning(can_be_drawn(found, quoted(word_of(trace.model.tokenizer, int(found.order[0])))))
     _show_controls()
     why = "keep only the most probable tokens that together have one half. How many tokens are these?"
     try_this(why, "Top-p 0.5", {TOP_K: EVERY_WORD, TOP_P: "0.5"})
@@ -45,6 +65,7 @@ def show_sampling(view: PredictionView) -> None:
         if removed.open:
             _show_removed(trace, prediction, found, settings)
     code(sampling.sample, Sampling.drawn)
+    return trace
 
 
 def _chosen() -> SamplingSettings:
@@ -56,7 +77,7 @@ def _chosen() -> SamplingSettings:
 def _show_controls() -> None:
     left, middle, right = st.columns(3)
     with left:
-        temperature()
+        choose_temperature()
     with middle:
         TOP_K.choose("Top-k")
     with right:
@@ -64,7 +85,7 @@ def _show_controls() -> None:
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     with left:
         DRAW_SEED.choose("Seed of the draw")
-    right.button("Next seed", icon=":material/casino:", on_click=_next_seed, key="_next_seed")
+    right.button("Next seed", icon=":material/casino:", on_click=_choose_next_seed, key="_next_seed")
 
 
 def _show_removed(trace: Trace, prediction: Prediction, found: Sampling, settings: SamplingSettings) -> None:
@@ -85,7 +106,7 @@ def _show_removed(trace: Trace, prediction: Prediction, found: Sampling, setting
     )
     say("The most probable tokens, and those at the borders of top-p and top-k:")
     small = dict.fromkeys(("probability", f"at T = {settings.temperature:g}", "share"), "%.4g")
-    numbers_table(table, rank="%d", **small)
+    show_numbers(table, rank="%d", **small)
     left = pd.DataFrame(
         {
             "after": ["softmax at T", "top-k", "top-p"],
@@ -94,7 +115,7 @@ def _show_removed(trace: Trace, prediction: Prediction, found: Sampling, setting
         }
     )
     say("The rest of the vocabulary after each step:")
-    numbers_table(left, **{"tokens left": "%d"})
+    show_numbers(left, **{"tokens left": "%d"})
     say(
         f"The {len(found.kept):,} tokens that stay have a total probability of {share(found.mass_by_top_p)}. Each "
         "probability is divided by this sum, so they add up to 1."
@@ -108,7 +129,7 @@ def _telling_ranks(found: Sampling) -> list[int]:
     return sorted(rank for rank in ranks if rank <= len(found.order))
 
 
-def _next_seed() -> None:
+def _choose_next_seed() -> None:
     now = DRAW_SEED.chosen()
     DRAW_SEED.set(now + 1 if now < DRAW_SEED.most else DRAW_SEED.least)
 
@@ -142,12 +163,12 @@ def _show_continuation(view: PredictionView, settings: SamplingSettings, seed: i
     clicked = st.button(f"Continue the text by {count} tokens", icon=":material/edit_note:", key="_continue")
     place = st.empty()
     if clicked:
-        _draw_on(view, count, settings, seed, wanted)
+        _show_drawing(view, count, settings, seed, wanted)
     if st.session_state.get(_DRAWN, (None, ""))[0] == wanted:
         place.markdown(st.session_state[_DRAWN][1])
 
 
-def _draw_on(view: PredictionView, count: int, settings: SamplingSettings, seed: int, wanted: Hashable) -> None:
+def _show_drawing(view: PredictionView, count: int, settings: SamplingSettings, seed: int, wanted: Hashable) -> None:
     """Draw token after token. If the page run ends early, the tokens drawn so far stay."""
     begun, line, trace = time.monotonic(), st.empty(), view.trace
     tokens = sampling.continue_text(trace.model, sampling.begun(trace.encoding, view.place + 1), count, settings, seed)

@@ -42,7 +42,7 @@ PAGE = "9_Masked_language_model.py"
 # Steps that ask about one place, and those that take the text as it stands.
 MASKED = ("hide-words", "from-vector-to-word", "logit-lens", "check")
 WHOLE = ("every-place", "likelihood", "next-sentence")
-NEXT = ("next-token", "from-vector-to-word", "logit-lens", "every-place", "check")
+NEXT = ("next-token", "from-vector-to-word", "logit-lens", "every-place", "writing-on", "check")
 
 
 def open_step(step: str, **params: str) -> AppTest:
@@ -206,7 +206,7 @@ def test_a_causal_model_predicts_the_next_token(offer: Offer) -> None:
     assert row_of(at) == list(NEXT)
     places = len(lab.trace(lab.load_model(runs.local_models()["tiny-gpt2"]), "The cat sat on"))
     for step in walk(at):
-        if step in (*WHOLE, "sampling"):
+        if step in WHOLE:
             continue
         header, _ = sentence_of(at)
         assert looks(at)[0] == places - 1 and header["read"] == places, step
@@ -237,7 +237,7 @@ def test_a_causal_model_says_why_nothing_is_hidden(offer: Offer) -> None:
 
 @pytest.mark.parametrize("family", ["roberta", "distilbert", "modernbert"])
 def test_other_masked_models(offer: Offer, family: Family) -> None:
-    assert set(walk(visit(PAGE, model=offer(family), text=CAT))) == {*MASKED, *WHOLE}
+    assert set(walk(visit(PAGE, model=offer(family), text=CAT))) == {*MASKED, *WHOLE, "writing-on"}
 
 
 @pytest.mark.parametrize(("family", "why"), [("electra", "were replaced"), ("bert-headless", "vocabulary head")])

@@ -3,25 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pandas as pd
 
-from lab.analysis.words.masking import asked_run, mask_of
+from lab.analysis.words.masking import asked_next, asked_run, mask_of
+from lab.analysis.words.predictions import next_prediction
+from lab.figures.sentence import sentence
+from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.questions.returning import Spot
+from lab.ui import runs
 from lab.ui.page import LessonPage
 from lab.ui.parameters import TEMPERATURE
+from lab.ui.sentence import show_row
 from lab.ui.shared.prediction import PredictionView
 from lab.ui.shared.prediction import look as look_at_place
 from lab.ui.tables import show_table
 
 # Steps that read the text as it is; the other steps ask about one place in it.
 WHOLE = ("every-place", "likelihood", "next-sentence")
+WRITES = "writing-on"
+# The model that writes if the learner chose a model that only fills blanks.
+WRITER = "lab-gpt2"
 
 
 def look(page: LessonPage, trace: Trace) -> Callable[[str], PredictionView | Trace | None]:
     """Return what makes the view of a step by its id."""
-    return lambda step: trace if step in WHOLE else look_at_place(page, trace)
+
+    def view(step: str) -> PredictionView | Trace | None:
+        if step in WHOLE:
+            return trace
+        return look_at_writer(page, trace) if step == WRITES else look_at_place(page, trace)
+
+    return view
+
+
+def look_at_writer(page: LessonPage, trace: Trace) -> PredictionView | None:
+    """Return the view of the text up to the token after which a model writes on, and draw this part of the text.
+
+    If the page's model cannot write, the lab's own GPT-2 reads the text: up to its blank if the learner typed one.
+    """
+    if trace.model.config.causal:
+        return look_at_place(page, trace)
+    mask = mask_of(trace.model.tokenizer)
+    before = trace.text.partition(mask[0])[0].rstrip() if mask else trace.text
+    run = runs.run(WRITER, before or trace.text, "", Interventions())
+    place = asked_next(run.encoding)
+    show_row(replace(sentence(run, place), read=place + 1, hint=""), lambda query, key: None)
+    return PredictionView(page, run, run, (), (), place, next_prediction(run, place))
 
 
 def spot_of(view: PredictionView) -> Spot:

@@ -25,6 +25,7 @@ from lab.lessons.masked_language_model.from_vector_to_word import all_shifted, o
 from lab.lessons.masked_language_model.hide_words import subject_changed
 from lab.lessons.masked_language_model.next_sentence import swapped
 from lab.lessons.masked_language_model.view import asked_at
+from lab.lessons.masked_language_model.writing_on import colder
 from lab.models.loading import LoadedModel
 from lab.models.reference import reference
 from lab.questions.kinds import rises_or_falls
@@ -172,7 +173,7 @@ def test_why_nothing_or_something_is_hidden(name: str) -> None:
     assert ("read the word off" in right) == (name == "lab-minilm")
 
 
-@pytest.mark.parametrize(("follows", "swapped_to", "text"), [(0.9, 0.2, FALLS), (0.9, 0.93, STAYS), (0.5, 0.56, None)])
+@pytest.mark.parametrize(("follows", "swapped_to", "text"), [(0.9, 0.2, FALLS), (0.9, 0.93, STAYS), (0.5, 0.555, None)])
 def test_another_order_goes_the_way_the_numbers_go(follows: float, swapped_to: float, text: str | None) -> None:
     question = swapped(NextSentence(follows, swapped_to, (0.0, 0.0), (0.0, 0.0)))
     assert (None if question is None else answer(question).text) == text
@@ -187,3 +188,18 @@ def test_a_question_on_screen_is_about_the_blank_that_is_there(name: str) -> Non
     if name != "lab-gpt2":
         hidden = masked_run(trace, (2,))
         assert asked_at(Spot(hidden, 0, 0, 2, 2)) == (hidden, 2)
+
+
+@pytest.mark.parametrize("text", ["The fish swam in the water.", "She opened the door.", "Once upon a time"])
+def test_half_the_temperature_raises_what_it_asks_about(text: str) -> None:
+    trace = lab.trace(lab.load_model("lab-gpt2"), text)
+    module: Any = reference(trace.model)
+    with torch.inference_mode():
+        logits = module(torch.tensor([trace.token_ids])).logits[0].double()
+    for place in range(len(trace)):
+        before, after = (float((logits[place] / heat).softmax(0).max()) for heat in (1.0, 0.5))
+        question = colder(Spot(trace, 0, 0, place, place))
+        assert (question is not None) == (after - before > MARGIN)
+        if question is not None:
+            assert answer(question).text == "It rises"
+            assert f"from {share(before)} to {share(after)}" in answer(question).why

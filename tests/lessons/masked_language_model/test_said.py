@@ -30,7 +30,7 @@ from lab.lessons.masked_language_model.from_vector_to_word import compared, turn
 from lab.lessons.masked_language_model.likelihood import unsure
 from lab.lessons.masked_language_model.logit_lens import agreed, arrived, fitted_where, most_apart
 from lab.lessons.masked_language_model.next_sentence import both_orders, topic_or_order
-from lab.lessons.masked_language_model.sampling import can_be_drawn
+from lab.lessons.masked_language_model.writing_on import can_be_drawn
 from lab.models.catalogue import EMBEDDED
 from lab.models.fitted_lens import FOLDER, MAPS, RECORD, measured
 from lab.models.reference import reference

@@ -67,7 +67,7 @@ def way(model: LoadedModel) -> str:
     first = f"First, this vector is transformed: {steps}. Then comes" if steps else "Now comes"
     bias = ", and adds the word’s own **bias**, a learned number" if biased else ""
     return (
-        f"{first} the **dot product**: the head multiplies the vector with each word’s vector{row}, number by number, "
+        f"{first} the **dot product**: the model multiplies the vector with each word’s vector{row}, number by number, "
         f"and adds up the products{bias}. The result is the word’s **logit**. The better a word fits, the larger its "
         "logit."
     )

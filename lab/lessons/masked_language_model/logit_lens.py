@@ -63,6 +63,20 @@ def arrived(trace: Trace, place: int, truth: int | None, *, fitted: bool = False
     )
 
 
+def misread(trace: Trace, place: int, truth: int | None, *, fitted: bool = False) -> str:
+    """Say what an early reading is worth: name the first reading if the model does not say its word in the end."""
+    best = lens.lens(trace, (place,), (truth,), fitted=fitted).best[:, 0]
+    first = min(first_read(trace, place, fitted=fitted), len(best) - 1)
+    if best[first] == best[-1]:
+        return "The lens shows which word can be read, not which word the model uses there."
+    after = f"layer {first}" if first else "the embeddings"
+    return (
+        f"After {after}, the lens reads {quoted(word_of(trace.model.tokenizer, int(best[first])))}. It names a word "
+        "after every layer, even if the vector does not hold one yet. So an early word need not be a word that the "
+        "model uses."
+    )
+
+
 def _read_after(trace: Trace, layer: int, place: int, token_id: int, fitted: bool) -> float:
     return float(lens_prediction(trace, layer, place, None, fitted=fitted).probabilities[token_id])
 
@@ -129,7 +143,7 @@ def show(view: PredictionView) -> Trace:
     st.fragment(show_word_forms)(view.trace, view.place, "lens-forms", here=LESSON, choose_lens=False)
     found = lens_at(view, (view.place,), fitted)
     meaning(arrived(view.trace, view.place, found.truths[0], fitted=fitted))
-    st.caption("The lens shows which word can be read, not which one the model uses there.")
+    st.caption(misread(view.trace, view.place, found.truths[0], fitted=fitted))
     if record is not None:
         with sidebar.controls():
             READ_WITH.choose("Read with")

@@ -74,7 +74,14 @@ def show_learning(page: LessonPage) -> None:
         "little, so that the letters that were hidden become more probable."
     )
     run = live.train_if_asked()
-    question = missing_letter(rule_named(page.selection[TOY_RULE]), words, place)
+    rule = rule_named(page.selection[TOY_RULE])
+    follows = rule.holds(words)
+    if not follows:
+        say(
+            f"Your letters **{as_text(words)}** do not follow the rule, so no letter is right here. You see which "
+            "letter the toy expects."
+        )
+    question = missing_letter(rule, words, place) if follows else None
     if not predict(LESSON, question, in_sight=run is not None):
         return
     live.offer(run)

@@ -26,6 +26,7 @@ WHOLE = ("every-place", "likelihood", "next-sentence")
 WRITES = "writing-on"
 # The model that writes if the learner chose a model that only fills blanks.
 WRITER = "lab-gpt2"
+_READ = f"{WRITER} reads this text up to the orange token, and writes on from there."
 
 
 def look(page: LessonPage, trace: Trace) -> Callable[[str], PredictionView | Trace | None]:
@@ -50,7 +51,7 @@ def look_at_writer(page: LessonPage, trace: Trace) -> PredictionView | None:
     before = trace.text.partition(mask[0])[0].rstrip() if mask else trace.text
     run = runs.run(WRITER, before or trace.text, "", Interventions())
     place = asked_next(run.encoding)
-    show_row(replace(sentence(run, place), read=place + 1, hint=""), lambda query, key: None)
+    show_row(replace(sentence(run, place), read=place + 1, hint=_READ), lambda query, key: None)
     return PredictionView(page, run, run, (), (), place, next_prediction(run, place))
 
 

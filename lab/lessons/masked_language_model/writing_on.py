@@ -55,8 +55,8 @@ _BESIDE = """
 _CHAT = (
     "**A chat model** is such a model, but thousands of times as large, and it has read far more. Then people showed "
     "it good answers and said which of two answers they prefer, and its weights were changed until it answered more "
-    "like that (Ouyang et al. 2022). It still does what you see here: your question and its answer are one text, which it "
-    "continues token by token."
+    "like that (Ouyang et al. 2022). It still does what you see here: your question and its answer are one text, and "
+    "the model continues this text token by token."
 )
 
 
@@ -162,6 +162,10 @@ def show(view: PredictionView) -> Trace:
     meaning(can_be_drawn(now.found, quoted(words[0])))
     _show_controls()
     ask_beside(LESSON, colder(Spot(trace, 0, 0, view.place, view.place)))
+    st.caption(
+        "Top-k keeps the k most probable tokens. Top-p keeps the fewest tokens that together have the probability p. A "
+        "temperature below 1 makes the gaps between the logits larger. All three are in the sidebar."
+    )
     why = "keep only the most probable tokens that together have one half. How many tokens are these?"
     try_this(why, "Top-p 0.5", {TOP_K: EVERY_WORD, TOP_P: "0.5"})
     say(_BESIDE)
@@ -197,7 +201,7 @@ def _choose_count(wanted: object) -> int:
 
 def _show_text(view: PredictionView, now: Written) -> None:
     """Show the end of the text that is read, and after it, bold, the tokens that were drawn."""
-    drawn = escaped(visible(now.drawn, limit=None))
+    drawn = escaped(visible(now.drawn, limit=None)) if now.drawn else ""
     text = masking.reading(view.trace, view.place, until=view.place)
     st.markdown(f"{text}**\u2068{drawn}\u2069**" if drawn else f"{text} …")
     if now.over:

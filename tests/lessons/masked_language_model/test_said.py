@@ -28,7 +28,7 @@ from lab.lessons.masked_language_model.best import answered
 from lab.lessons.masked_language_model.every_place import copied, in_sight
 from lab.lessons.masked_language_model.from_vector_to_word import compared, turned
 from lab.lessons.masked_language_model.likelihood import unsure
-from lab.lessons.masked_language_model.logit_lens import agreed, arrived, fitted_where, most_apart
+from lab.lessons.masked_language_model.logit_lens import agreed, arrived, fitted_where, misread, most_apart
 from lab.lessons.masked_language_model.next_sentence import both_orders, topic_or_order
 from lab.lessons.masked_language_model.writing_on import can_be_drawn
 from lab.models.catalogue import EMBEDDED
@@ -169,6 +169,20 @@ def test_arrived_says_since_when_every_row_reads_the_word_and_where_it_gains_mos
             assert f"gains most in layer {most + 1}: from" in said
             assert numbers(said)[-2:] == pytest.approx([gained[most], gained[most + 1]], abs=0.0006)
     assert len(kinds) > 1
+
+
+@pytest.mark.parametrize("fitted", [False, True])
+@pytest.mark.parametrize("model", MODELS)
+def test_misread_names_the_first_reading_if_the_model_says_another_word(model: str, fitted: bool) -> None:
+    for trace, place in cases(model):
+        best = [int(each[place].argmax()) for each in their_rows(trace, fitted)]
+        first = first_read(trace, place, fitted=fitted)
+        said = misread(trace, place, None, fitted=fitted)
+        if best[first] == best[-1]:
+            assert "can be read" in said and "\u2068" not in said
+        else:
+            after = f"layer {first}" if first else "the embeddings"
+            assert said.startswith(f"After {after}, the lens reads {word(trace, best[first])}.")
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -64,12 +64,11 @@ def way(model: LoadedModel) -> str:
     head = model.vocabulary_head
     steps, biased = transform(model), head.bias is not None and bool(head.bias.any())
     row = " (its row in lesson 2)" if row_of_table(model) else ""
-    first = f"First, this vector is transformed: {steps}. Then comes" if steps else "Now comes"
-    bias = ", and adds the word’s own **bias**, a learned number" if biased else ""
+    first = f"First, it is transformed: {steps}. Then comes" if steps else "Now comes"
+    total = "This sum, plus the word’s own **bias**," if biased else "This sum"
     return (
-        f"{first} the **dot product**: the model multiplies the vector with each word’s vector{row}, number by number, "
-        f"and adds up the products{bias}. The result is the word’s **logit**. The better a word fits, the larger its "
-        "logit."
+        f"{first} its **dot product** with each word’s vector{row}: multiply number by number, and add up. "
+        f"{total} is the word’s **logit**. The better a word fits, the larger its logit."
     )
 
 
@@ -197,13 +196,13 @@ def show(view: PredictionView) -> Trace:
     """Show how the last vector becomes logits and probabilities; behind clicks, the vectors and the sum written out."""
     prediction = view.prediction.at(TEMPERATURE.chosen() if view.causal else 1.0)
     say(
-        f"After the last layer, the place that you ask about is one vector of {view.model.config.width:,} numbers. "
+        f"After the last layer, the place that you ask about is a vector of {view.model.config.width:,} numbers. "
         f"{way(view.model)}"
     )
     _show_parts(view)
     say(
-        "**Softmax** turns all logits into probabilities. It raises e to the power of each logit, and divides by the "
-        "sum of all these numbers."
+        "**Softmax** turns logits into probabilities: it raises e to the power of each logit, and divides by the "
+        "sum of these powers."
     )
     if predict(LESSON, others_fall(spot_of(view))):
         _show_probabilities(view, prediction)

@@ -157,19 +157,20 @@ def show(view: PredictionView) -> Trace:
     given = (view.place, count, settings, seed)
     now = kept(trace, (written, *given), partial(written, trace, *given))
     _show_text(view, now)
+    st.caption(
+        "Top-k keeps the k most probable tokens. Top-p keeps the fewest tokens that together have the probability p. A "
+        "temperature below 1 makes the gaps between the logits larger. All three are in the sidebar."
+    )
     words = [word_of(trace.model.tokenizer, int(i)) for i in now.found.kept[:_BARS]]
     draw(partial(shares, words, now.found), "shares")
     meaning(can_be_drawn(now.found, quoted(words[0])))
     _show_controls()
     ask_beside(LESSON, colder(Spot(trace, 0, 0, view.place, view.place)))
-    st.caption(
-        "Top-k keeps the k most probable tokens. Top-p keeps the fewest tokens that together have the probability p. A "
-        "temperature below 1 makes the gaps between the logits larger. All three are in the sidebar."
-    )
     why = "keep only the most probable tokens that together have one half. How many tokens are these?"
     try_this(why, "Top-p 0.5", {TOP_K: EVERY_WORD, TOP_P: "0.5"})
-    say(_BESIDE)
-    say(_CHAT)
+    with st.expander("Where BERT differs, and what a chat model adds", icon=":material/compare:", expanded=True):
+        say(_BESIDE)
+        say(_CHAT)
     with st.expander("What each step removes", icon=":material/table:", on_change="rerun", key="_removed") as removed:
         if removed.open:
             _show_draw(trace, now, seed)

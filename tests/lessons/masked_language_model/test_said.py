@@ -26,11 +26,11 @@ from lab.course.sentences.examples import EXAMPLES, FOLLOWING
 from lab.course.words import quoted, share
 from lab.lessons.masked_language_model.best import answered
 from lab.lessons.masked_language_model.every_place import copied, in_sight
-from lab.lessons.masked_language_model.from_vector_to_word import compared, turned
+from lab.lessons.masked_language_model.from_vector_to_word import compared, in_table, turned, way
 from lab.lessons.masked_language_model.likelihood import unsure
 from lab.lessons.masked_language_model.logit_lens import agreed, arrived, fitted_where, misread, most_apart
 from lab.lessons.masked_language_model.next_sentence import both_orders, topic_or_order
-from lab.lessons.masked_language_model.writing_on import can_be_drawn
+from lab.lessons.masked_language_model.writing_on import can_be_drawn, written
 from lab.models.catalogue import EMBEDDED
 from lab.models.fitted_lens import FOLDER, MAPS, RECORD, measured
 from lab.models.reference import reference
@@ -364,3 +364,41 @@ def test_of_random_weights_no_word_is_said_to_fit() -> None:
     trace = lab.trace(model, "The boys [MASK] playing.")
     said = answered(trace, prediction_at(trace, 3, None))
     assert "random" in said and "fits" not in said
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_way_to_a_logit_names_the_computations_of_this_head(model: str) -> None:
+    """The library's head has a dense layer, or it has none; each word has a bias, or it has none."""
+    loaded = lab.load_model(model)
+    module: Any = reference(loaded)
+    told, bert = way(loaded), model != "lab-gpt2"
+    assert ("*dense*" in told) == hasattr(getattr(module, "cls", None), "predictions") == bert
+    assert ("**bias**" in told) == bert and "LayerNorm" in told and "**dot product**" in told
+    assert "its row in lesson 2" in told  # all three compare with the token table
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_word_that_would_be_first_without_biases_is_in_the_table(model: str) -> None:
+    for trace, place in cases(model):
+        said, shown = compared(trace, place), in_table(trace, place)
+        named = re.findall("Without the biases (“.*?”) would be first", said)
+        assert all(each in [word(trace, i) for i in shown] for each in named)
+
+
+def test_what_is_written_is_their_draw_step_by_step() -> None:
+    """The tokens, the next distribution and its number, from Hugging Face's logits and NumPy's generator."""
+    trace = run("lab-gpt2", "The cat sat on the mat.")
+    module: Any = reference(trace.model)
+    settings, random, ids = SamplingSettings(0.8, 20, 0.9), np.random.default_rng(3), list(trace.token_ids[:4])
+    for _ in range(6):
+        with torch.inference_mode():
+            shares = (module(torch.tensor([ids])).logits[0, -1].double() / 0.8).softmax(0)
+        best, order = shares.sort(descending=True, stable=True)
+        top = best[:20] / best[:20].sum()
+        kept = top[: 1 + int((top.cumsum(0) < 0.9).sum())]
+        at = int(np.searchsorted((kept / kept.sum()).cumsum(0).numpy(), random.random(), side="right"))
+        ids.append(int(order[at]))
+    drawn = trace.model.tokenizer.decode(ids[4:])
+    now = written(trace, 3, 6, settings, 3)
+    assert now.drawn == drawn and not now.over and now.number == random.random()
+    assert written(trace, len(trace) - 1, 0, settings, 3).drawn == ""

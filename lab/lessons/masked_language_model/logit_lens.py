@@ -70,11 +70,8 @@ def misread(trace: Trace, place: int, truth: int | None, *, fitted: bool = False
     if best[first] == best[-1]:
         return "The lens shows which word can be read, not which word the model uses there."
     after = f"layer {first}" if first else "the embeddings"
-    return (
-        f"After {after}, the lens reads {quoted(word_of(trace.model.tokenizer, int(best[first])))}. It names a word "
-        "after every layer, even if the vector does not hold one yet. So an early word need not be a word that the "
-        "model uses."
-    )
+    word = quoted(word_of(trace.model.tokenizer, int(best[first])))
+    return f"After {after}, the lens reads {word}. It names a word even where the vector holds none yet."
 
 
 def _read_after(trace: Trace, layer: int, place: int, token_id: int, fitted: bool) -> float:
@@ -202,8 +199,8 @@ def _what(view: PredictionView, fitted: bool) -> str:
         through = f"final LayerNorm and {through}"
     if fitted:
         return (
-            "The fitted lens first turns the vector into a guess of the last vector, with a matrix that was fitted on "
-            "other texts. The plain lens takes the vector as it is."
+            "The fitted lens turns the vector into a guess of the last vector, with a matrix fitted on other texts. "
+            "The plain lens takes the vector as it is."
         )
     return f"The plain lens gives the vector to the model’s own {through}, as if this layer were the last."
 

@@ -16,7 +16,7 @@ from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.base.labels import visible
 from lab.charts.marks.bars import bars
-from lab.course.words import escaped, quoted, share
+from lab.course.words import escaped, named, quoted, share
 from lab.lessons.masked_language_model import LESSON
 from lab.lessons.masked_language_model.view import choose_temperature, show_numbers
 from lab.models.encoding import Encoding
@@ -127,8 +127,8 @@ def colder(spot: Spot) -> Question | None:
         "that leads leads by more. The order of the tokens stays the same."
     )
     prompt = (
-        f"At temperature 1, {word} is the most probable next token: {share(before)}. Temperature 0.5 divides every "
-        "logit by 0.5 before softmax. What happens to this probability?"
+        f"After {named(spot.trace, spot.query)}, {word} is the most probable token: {share(before)}. Temperature "
+        "0.5 divides every logit by 0.5 before softmax. What happens to this probability?"
     )
     outcomes = {
         "It rises": True,
@@ -162,7 +162,7 @@ def show(view: PredictionView) -> Trace:
         "temperature below 1 makes the gaps between the logits larger. All three are in the sidebar."
     )
     words = [word_of(trace.model.tokenizer, int(i)) for i in now.found.kept[:_BARS]]
-    draw(partial(shares, words, now.found), "shares")
+    draw(shares(words, now.found), "shares")
     meaning(can_be_drawn(now.found, quoted(words[0])))
     _show_controls()
     ask_beside(LESSON, colder(Spot(trace, 0, 0, view.place, view.place)))
@@ -202,9 +202,10 @@ def _choose_count(wanted: object) -> int:
 
 def _show_text(view: PredictionView, now: Written) -> None:
     """Show the end of the text that is read, and after it, bold, the tokens that were drawn."""
-    drawn = escaped(visible(now.drawn, limit=None)) if now.drawn else ""
+    drawn = escaped(visible(now.drawn.removeprefix(" "), limit=None)) if now.drawn.strip(" ") else ""
+    space = " " if now.drawn.startswith(" ") else ""
     text = masking.reading(view.trace, view.place, until=view.place)
-    st.markdown(f"{text}**\u2068{drawn}\u2069**" if drawn else f"{text} …")
+    st.markdown(f"{text}{space}**\u2068{drawn}\u2069**" if drawn else f"{text} …")
     if now.over:
         st.caption("The text ends here: the model drew the sign for the end, or it can read no more tokens.")
 

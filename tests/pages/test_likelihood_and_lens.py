@@ -32,7 +32,7 @@ from lab.ui import runs
 from tests.checkpoints import LAYERS
 from tests.conftest import TinyCheckpoint
 from tests.lenses import put_lens
-from tests.pages.apptest import Offer, click_token, looks, reveal, unfold, visit, words, worked
+from tests.pages.apptest import Offer, click_token, looks, reveal, sentence_of, unfold, visit, words, worked
 from tests.sentences import CAT, FOLLOWS
 
 PAGE = "9_Masked_language_model.py"
@@ -269,7 +269,7 @@ def test_after_a_final_full_stop_nothing_is_asked_before_anybody_chose() -> None
     model = lab.load_model("lab-gpt2")
     read = lab.trace(model, CAT)
     assert read.tokens[-2:] == ("Ġtired", ".")
-    for step in ("next-token", "sampling"):
+    for step in ("next-token", "writing-on"):
         at = unfold(open_step(step, model="lab-gpt2"), "_removed")
         assert looks(at)[0] == len(read) - 3
         assert "inside your text, before its last whole word" in words(at)
@@ -292,7 +292,7 @@ def test_the_draw_on_screen_is_the_naive_draw() -> None:
     model = lab.load_model("lab-gpt2")
     ids = list(lab.trace(model, "The cat sat on the").token_ids)
     params = {"text": "The cat sat on the", "temperature": "0.5", "top_k": "20", "top_p": "0.8", "draw_seed": "7"}
-    at = unfold(open_step("sampling", model="lab-gpt2", **params), "_removed")
+    at = unfold(open_step("writing-on", model="lab-gpt2", **params), "_removed")
     shares = (theirs(model, ids).logits[0, -1].double() / 0.5).softmax(0)
     best, order = shares.sort(descending=True)
     best = best[:20]
@@ -316,27 +316,39 @@ def test_the_draw_on_screen_is_the_naive_draw() -> None:
 def test_a_continuation_of_the_best_tokens_is_their_greedy_one() -> None:
     model = lab.load_model("lab-gpt2")
     ids = list(lab.trace(model, "The cat sat on the").token_ids)
-    at = open_step("sampling", model="lab-gpt2", text="The cat sat on the", top_k="1", draw_seed="3")
-    at.button(key="_continue").click().run()
+    at = open_step("writing-on", model="lab-gpt2", text="The cat sat on the", top_k="1", draw_seed="3")
+    at.button(key="_next_token").click().run()
+    at.button(key="_ten_more").click().run()
     assert not at.exception
     grown, end = list(ids), model.tokenizer.token_to_id("<|endoftext|>")
-    while len(grown) < len(ids) + 10 and grown[-1] != end:
+    while len(grown) < len(ids) + 11 and grown[-1] != end:
         grown.append(int(theirs(model, grown).logits[0, -1].argmax()))
-    expected = " ".join(model.tokenizer.decode(grown[len(ids) :], skip_special_tokens=False).split())
-    assert f"**\u2068{expected}\u2069**" in words(at).replace("\\", "")
-    assert f"{len(grown) - len(ids)} tokens drawn with seed 3" in words(at)
+    expected = model.tokenizer.decode(grown[len(ids) :], skip_special_tokens=False).strip()
+    assert expected in words(at).replace("\\", "")
     at.button(key="_next_seed").click().run()
     assert at.number_input(key="draw_seed").value == 4
-    assert "tokens drawn" not in words(at)
+    assert expected not in words(at).replace("\\", "")  # other draws begin again
+
+
+def test_a_model_that_fills_blanks_leaves_the_writing_to_the_labs_gpt2() -> None:
+    """It reads the learner's text up to its last whole word, or up to a blank that was typed."""
+    for text, before in ((CAT, CAT.removesuffix(" tired.")), ("The king and the [MASK] lived.", "The king and the")):
+        at = open_step("writing-on", text=text)
+        run = lab.trace(lab.load_model("lab-gpt2"), before)
+        header, _ = sentence_of(at)
+        assert header["read"] == len(run) and looks(at)[0] == len(run) - 1
+        assert "lab\\-gpt2\u2069” writes" in words(at) and at.session_state["text"] == text
+        best = theirs(run.model, list(run.token_ids)).logits[0, -1].argmax()
+        assert f"\u2068{word_of(run.model.tokenizer, int(best))}\u2069” goes from" in words(at).replace("\\", "")
 
 
 def test_a_full_text_has_no_room_and_says_so(offer: Offer) -> None:
-    at = open_step("sampling", model=offer("gpt2"), text="word " * 600)
-    assert "nothing fits after it" in words(at)
+    at = open_step("writing-on", model=offer("gpt2"), text="word " * 600)
+    assert "The text ends here" in words(at)
 
 
 def test_settings_that_cannot_be_are_said() -> None:
-    at = visit(PAGE, step="sampling", model="lab-gpt2", top_k="7", top_p="2", more="4000", draw_seed="-1")
-    for name in ("top_k", "top_p", "more", "draw_seed"):
+    at = visit(PAGE, step="writing-on", model="lab-gpt2", top_k="7", top_p="2", draw_seed="-1")
+    for name in ("top_k", "top_p", "draw_seed"):
         assert f"{name} must be" in words(at)
     assert at.selectbox(key="top_k").value == "50"

@@ -151,6 +151,22 @@ def test_the_toy_learns_on_the_page(rule, short: None) -> None:  # type: ignore[
     assert "In your text, token" in words(at)
 
 
+def test_the_blank_s_toy_reads_the_learner_s_own_letters() -> None:
+    """Letters that break the rule have no right answer, so nothing is asked about them; other signs are refused."""
+    at = visit(BLANK, mode="Toy", step=TRAIN, toy_own="a b a b a")
+    assert "**a b a b ▢**" in words(at) and at.radio
+    at = visit(BLANK, mode="Toy", step=TRAIN, toy_own="a b b c")
+    assert "**a b b c** do not follow the rule" in words(at) and not at.radio and not at.exception
+    at = visit(BLANK, mode="Toy", step=TRAIN, toy_own="a b z")
+    assert "“z” is not a word of this toy" in words(at) and not at.exception
+
+
+def test_an_untrained_toy_is_trained_from_the_step_whose_bars_mean_nothing(short: None) -> None:
+    at = visit(BLANK, mode="Toy", step="hide-words")
+    at.button(key="_train_here").click().run()
+    assert step_of(at) == TRAIN and "Trained here" in at.info[0].value
+
+
 def test_the_sidebar_s_button_trains_too(short: None) -> None:
     at = reveal(visit(BLANK, mode="Toy", step=TRAIN))
     turn_to(at, "from-vector-to-word")

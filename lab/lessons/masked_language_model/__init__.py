@@ -1,3 +1,60 @@
-"""Lesson 9: Masked-language model. Its steps are in ``page.py``, its fixed texts in ``lesson.toml``."""
+"""Lesson 9: Masked-language model. Each step is the file of its id; ``lesson.toml`` has their order and fixed texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lab.models.trace import Trace
+from lab.ui.page import LessonPage
+from lab.ui.play import Parts
+from lab.ui.shared.prediction import PredictionView, cannot_predict
+from lab.ui.toys.toy_runs import TRAIN_STEP
 
 LESSON = "masked-language-model"
+
+
+# The modules of this package can be imported only when the package itself has been.
+
+
+def look(page: LessonPage, trace: Trace) -> Callable[[str], PredictionView | Trace | None]:
+    """Draw the sentence of a step that asks about one place; see :mod:`lab.lessons.masked_language_model.view`."""
+    from lab.lessons.masked_language_model.view import look as look_at_step
+
+    return look_at_step(page, trace)
+
+
+def show_toy(page: LessonPage) -> Trace:
+    """Run the toy, and say which one it is; see :mod:`lab.lessons.masked_language_model.toy`."""
+    from lab.lessons.masked_language_model.toy import show_toy_trace
+
+    return show_toy_trace(page)
+
+
+def show_ending(page: LessonPage, trace: Trace) -> None:
+    """Draw the end of the page; see :mod:`lab.lessons.masked_language_model.onward`."""
+    from lab.lessons.masked_language_model.onward import show_onward
+
+    show_onward(page, trace)
+
+
+def show_rule(page: LessonPage) -> None:
+    """Draw the toy's first step; see :mod:`lab.lessons.masked_language_model.toy`."""
+    from lab.lessons.masked_language_model.toy import show_rule as show
+
+    show(page)
+
+
+def show_learning(page: LessonPage) -> None:
+    """Draw the step in which the toy learns; see :mod:`lab.lessons.masked_language_model.toy`."""
+    from lab.lessons.masked_language_model.toy import show_learning as show
+
+    show(page)
+
+
+PARTS: Parts[PredictionView | Trace] = Parts(
+    look=look,
+    toy=show_toy,
+    toy_steps={"Toy sentences": show_rule, TRAIN_STEP: show_learning},
+    refusal=lambda trace: cannot_predict(trace.model) or "",
+    ending=show_ending,
+)

@@ -1,7 +1,8 @@
-"""The screen with the likeliest words of every place, without hidden words; a click writes out the softmax of one."""
+"""Every place: the likeliest words of all tokens, with nothing hidden; a click writes out the softmax of one word."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -10,12 +11,17 @@ import streamlit as st
 from lab.analysis.words import predictions
 from lab.analysis.words.masking import mask_of, masked_run, place_to_start, unknown_of
 from lab.analysis.words.predictions import Candidate, candidate, candidates, likeliest, prediction_at
-from lab.course.words import escaped, named, percent, quoted
+from lab.course.words import VISIBLE, escaped, named, percent, quoted, share
 from lab.figures.sentence import sentence
-from lab.lessons.masked_language_model import LESSON, checks, figures, meanings
+from lab.lessons.masked_language_model import LESSON, figures
 from lab.lessons.masked_language_model.softmax import show_sum, written_out
 from lab.models.catalogue import card
 from lab.models.trace import Trace
+from lab.questions.asking import asks
+from lab.questions.basis import bet, derivable
+from lab.questions.kinds import rises_or_falls, which_holds
+from lab.questions.question import MARGIN, Option, Question, shuffled
+from lab.questions.returning import Spot
 from lab.ui.drawing import code, draw_cells
 from lab.ui.frame.closing import meaning
 from lab.ui.quiz.predictions import predict
@@ -42,7 +48,112 @@ def _origin(model_id: str) -> str:
     )
 
 
-def show_every_place(trace: Trace) -> Trace:
+@asks(
+    basis=bet("The word stays as likely as before: its neighbours are the same.", "The model copies what it can see."),
+    hint="The model now sees what it had to guess.",
+    returns=2,
+)
+def shown_word(spot: Spot) -> Question | None:
+    """Ask whether a word gains at its own place when the model can see it."""
+    if spot.trace.model.config.causal or spot.trace.model.weights.vocabulary_head is None:
+        return None
+    both = hidden_and_seen(spot.trace)
+    return None if both is None else word_seen(*both)
+
+
+def word_seen(hidden: Candidate, visible: Candidate) -> Question | None:
+    """Ask what happens to a word's probability, from ``hidden`` to ``visible``; None near the margin."""
+    change = visible.probability - hidden.probability
+    if abs(abs(change) - MARGIN) < 0.01:
+        return None
+    numbers = f"It goes from {share(hidden.probability)} to {share(visible.probability)}."
+    prompt = (
+        f"Hidden, {quoted(hidden.word)} gets {share(hidden.probability)}. Now the model may read the word itself. What "
+        "happens to the word’s probability there?"
+    )
+    return which_holds("shown-word", prompt, numbers, rises_or_falls(change))
+
+
+@asks(
+    basis=derivable(LESSON, "every-place", "the words that the model names in plain sight"),
+    hint="Think of what the model could do if the word itself were in the input.",
+)
+def why_hidden(spot: Spot) -> Question | None:
+    """Ask why BERT needs the mask, or why GPT-2 needs none."""
+    if spot.trace.model.config.causal:
+        right = Option(
+            "It never sees the tokens after the one you ask about",
+            "The causal mask hides the future, so the model cannot simply read off the answer.",
+            correct=True,
+        )
+        prompt = "Why can you ask this model for the next token without hiding anything?"
+    else:
+        right = Option(
+            "It could read the word off its own place",
+            "It sees every token, even the token that you ask about.",
+            correct=True,
+        )
+        prompt = "Why do you hide a word before you ask this model about it?"
+    wrong = (
+        Option(
+            "That way it computes fewer numbers",
+            "A mask is a token like any other. The number of tokens stays the same.",
+        ),
+        Option("Its vocabulary lacks that word", "Every token that it reads or names has an id in the vocabulary."),
+        Option(
+            "It knows this text by heart",
+            "It keeps no texts. It gives every word a probability, even a word that it never saw.",
+        ),
+    )
+    return shuffled("why-hidden", prompt, (right, *wrong))
+
+
+def in_sight(hidden: Candidate, visible: Candidate) -> str:
+    """Say how a word's probability at its own place changes when the model sees the word."""
+    word = quoted(hidden.word)
+    told = f"{share(hidden.probability)} to **{share(visible.probability)}**"
+    change = visible.probability - hidden.probability
+    if change < 0:
+        return f"Seeing {word} does not help this model: its probability goes from {told}."
+    if change < VISIBLE:
+        return f"Seeing {word} changes little: its probability goes from {told}."
+    if visible.rank == 1:
+        return f"With {word} in plain sight, the model’s best answer is that word. Its probability goes from {told}."
+    return f"Seeing {word} raises its probability from {told}, rank {visible.rank:,}."
+
+
+def copied(trace: Trace, likeliest: Sequence[int]) -> str:
+    """Count the places at which the likeliest word is the word of the text, or the next token of the text.
+
+    ``likeliest`` has the id of the likeliest word at every place.
+    """
+    causal = trace.model.config.causal
+    places = known_places(trace)
+    if not places:
+        return "There is no word here to compare with."
+    right = sum(likeliest[place] == trace.token_ids[place + causal] for place in places)
+    if causal:
+        return (
+            f"At **{right}** of {len(places)} places the model’s first choice is the token that comes next in your "
+            "text. It has not seen that token yet."
+        )
+    most = "copies most words" if right > len(places) / 2 else "does not simply copy the words"
+    how = "copies every word" if right == len(places) else most
+    return (
+        f"At **{right}** of {len(places)} places the first choice is the word of the text. With nothing hidden, "
+        f"the model {how}."
+    )
+
+
+def known_places(trace: Trace) -> list[int]:
+    """The places of words, or before words in a causal model, without special tokens and typed blanks."""
+    causal, mask = trace.model.config.causal, mask_of(trace.model.tokenizer)
+    blank = None if mask is None else mask[1]
+    words = (not special and i != blank for special, i in zip(trace.encoding.special, trace.token_ids, strict=True))
+    return [place - causal for place, word in enumerate(words) if word and place >= causal]
+
+
+def show(trace: Trace) -> Trace:
     """Ask how a word's probability changes in plain sight; then show the likeliest words of every token."""
     causal = trace.model.config.causal
     both = None if causal else hidden_and_seen(trace)
@@ -53,14 +164,14 @@ def show_every_place(trace: Trace) -> Trace:
         )
     else:
         say("Does it matter that a word is hidden? Leave all words in plain sight, and ask about them again.")
-    if both is not None and not predict(LESSON, checks.shown_word(*both)):
+    if both is not None and not predict(LESSON, shown_word(Spot(trace, 0, 0, 0, 0))):
         return trace
     rows = _show_grid(trace)
     if rows.stop - rows.start < len(trace):
         st.caption(f"The map shows tokens {rows.start + 1} to {rows.stop} of {len(trace)}, around the chosen one.")
     found = likeliest(trace, figures.ranks(trace))
-    told = meanings.copied(trace, found.ids[:, 0].tolist())
-    meaning(f"{meanings.in_sight(*both)} {told}" if both is not None else told)
+    told = copied(trace, found.ids[:, 0].tolist())
+    meaning(f"{in_sight(*both)} {told}" if both is not None else told)
     say(
         f"{'A model like this learns to predict each next token.' if causal else _COPYING} Each "
         f"{'token' if causal else 'hidden word'} moves all numbers a little, so that the right word becomes more "
@@ -70,14 +181,14 @@ def show_every_place(trace: Trace) -> Trace:
         with st.expander("How BERT hides words in training", on_change="rerun", key="_why_hide") as why:
             if why.open:
                 say(_WHY_HIDE)
-    _write_out(trace, *_cell(trace))
+    _show_written_out(trace, *_chosen_cell(trace))
     code(likeliest, predictions.Prediction)
     return trace
 
 
 def _show_grid(trace: Trace) -> slice:
     """Draw the sentence and the grid, in both of which a click chooses a word; returns the places that are drawn."""
-    place, rank = _cell(trace)
+    place, rank = _chosen_cell(trace)
     row = replace(sentence(trace, place), hint="Click a word to look at its place in the figure.")
     show_row(row, lambda place, _: st.session_state.update({_CELL: (place, rank)}))
     rows = figures.places_drawn(trace, place)
@@ -105,7 +216,7 @@ def hidden_and_seen(trace: Trace) -> tuple[Candidate, Candidate] | None:
     return candidate(hidden, word, tokenizer), candidate(prediction_at(trace, place, None), word, tokenizer)
 
 
-def _cell(trace: Trace) -> tuple[int, int]:
+def _chosen_cell(trace: Trace) -> tuple[int, int]:
     """The chosen place and rank, from 0, inside the text; at first, the place of the word that the step is about."""
     place, rank = st.session_state.get(_CELL, (-1, 0))
     if 0 <= place < len(trace) and rank < figures.ranks(trace):
@@ -118,7 +229,7 @@ def _cell(trace: Trace) -> tuple[int, int]:
     return min(words, key=lambda i: float(surest[i])), 0
 
 
-def _write_out(trace: Trace, place: int, rank: int) -> None:
+def _show_written_out(trace: Trace, place: int, rank: int) -> None:
     """Draw, folded, how one word's probability is computed: logit, exponential, sum, share."""
     with st.expander(
         "One probability, written out", icon=":material/function:", on_change="rerun", key="_every_sum"

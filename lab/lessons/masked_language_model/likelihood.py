@@ -1,4 +1,4 @@
-"""The screen that asks how probable a model finds the whole text, token by token."""
+"""Likelihood: how probable the model finds the whole text, token by token."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from lab.analysis.words import likelihood
 from lab.analysis.words.likelihood import Likelihood, Scoring, TokenScore
 from lab.analysis.words.predictions import word_of
 from lab.course.words import in_tex, quoted, share, signed
-from lab.lessons.masked_language_model import LESSON, figures, likelihood_checks, meanings, tries
+from lab.lessons.masked_language_model import figures
+from lab.lessons.masked_language_model.tries import show_two_words_swapped
 from lab.models.batches import ProgressFunction
 from lab.models.trace import Trace
 from lab.ui import sidebar
@@ -19,7 +20,6 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning
 from lab.ui.long_work import offer
 from lab.ui.parameters import PROBABILITY, SCORE
-from lab.ui.quiz.predictions import predict
 from lab.ui.tables import show_table
 from lab.ui.terms import say
 
@@ -28,7 +28,16 @@ _UNIT = "The nearer a logarithm is to 0, the more probable the token; ln P = −
 _ROWS = 24  # rows of a table that is shown whole; a longer table scrolls
 
 
-def show_likelihood(trace: Trace) -> Trace:
+def unsure(found: Likelihood, causal: bool) -> str:
+    """Put a perplexity into plain words: the number of equally likely words that would make the model as unsure."""
+    name, at = ("perplexity", "before a token") if causal else ("pseudo-perplexity", "at a hidden token")
+    return (
+        f"The {name} is **{found.perplexity:,.1f}**: on average the model is as unsure {at} as if it chose among "
+        f"{found.perplexity:,.1f} {'tokens' if causal else 'words'} with equal chance."
+    )
+
+
+def show(trace: Trace) -> Trace:
     """Show the (pseudo-)log-likelihood of the text: its meaning, its sum, and the part of each token."""
     _show_likelihood(trace)
     return trace
@@ -40,11 +49,8 @@ def _show_likelihood(trace: Trace) -> None:
     if not places:
         st.info("There is no token to score here. Write a longer text.", icon=":material/edit:")
         return
-    found = _found(trace, len(places))
+    found = _show_found(trace, len(places))
     if found is None:
-        return
-    question = likelihood_checks.most_surprising(found, [_named(trace, score) for score in found.scores])
-    if not predict(LESSON, question):
         return
     if not found.finished:
         n = len(found.scores)
@@ -53,10 +59,10 @@ def _show_likelihood(trace: Trace) -> None:
             "tokens.",
             icon=":material/hourglass_top:",
         )
-    _draw_tokens(trace, found)
-    meaning(meanings.unsure(found, trace.model.config.causal))
+    _show_tokens(trace, found)
+    meaning(unsure(found, trace.model.config.causal))
     _show_limits(trace, found)
-    tries.two_words_swapped(trace)
+    show_two_words_swapped(trace)
     with sidebar.controls():
         SCORE.choose("Bars")
     with st.expander("The sum, written out", icon=":material/function:", on_change="rerun", key="_sum_of_logs") as sums:
@@ -64,7 +70,7 @@ def _show_likelihood(trace: Trace) -> None:
             _show_sum(found)
     with st.expander("Every token", icon=":material/table_rows:", on_change="rerun", key="_scores") as scores:
         if scores.open:
-            _table(trace, found)
+            _show_table(trace, found)
     code(likelihood.likelihood, Likelihood)
 
 
@@ -83,32 +89,23 @@ def _what(trace: Trace, count: int) -> str:
     )
 
 
-def known(trace: Trace) -> Likelihood | None:
-    """The whole likelihood, if it is computed already or can be computed quickly."""
-    places = likelihood.scored_places(trace.model, trace.encoding)
-    scoring = likelihood.scoring(trace)
-    if places and _quick(trace, len(places)):
-        _score(trace, scoring)
-    return scoring.latest if scoring.finished else None
-
-
 def _quick(trace: Trace, count: int) -> bool:
     return trace.model.config.causal or count <= UNASKED_UP_TO
 
 
-def _score(trace: Trace, scoring: Scoring) -> None:
+def _show_scoring(trace: Trace, scoring: Scoring) -> None:
     with st.spinner("Scoring the tokens …"):
         while not scoring.finished:
             scoring.step(trace)
 
 
-def _found(trace: Trace, count: int) -> Likelihood | None:
-    """The likelihood of the tokens scored so far; a long text is scored at a click."""
+def _show_found(trace: Trace, count: int) -> Likelihood | None:
+    """Return the likelihood of the tokens scored so far; a long text is scored at a click."""
     scoring = likelihood.scoring(trace)
     if scoring.finished:
         return scoring.latest
     if _quick(trace, count):
-        _score(trace, scoring)
+        _show_scoring(trace, scoring)
     else:
         done = len(scoring.latest.scores) if scoring.latest else 0
         label = f"Go on: {done} of {count} tokens are scored" if done else f"Score {count} tokens"
@@ -143,7 +140,7 @@ def _show_sum(found: Likelihood) -> None:
     )
 
 
-def _draw_tokens(trace: Trace, found: Likelihood) -> None:
+def _show_tokens(trace: Trace, found: Likelihood) -> None:
     """Draw the part of each token, and name the token with the smallest probability."""
     by_share = SCORE.chosen() == PROBABILITY
     count = None if found.finished else len(found.scores)
@@ -160,7 +157,7 @@ def _draw_tokens(trace: Trace, found: Likelihood) -> None:
     )
 
 
-def _table(trace: Trace, found: Likelihood) -> None:
+def _show_table(trace: Trace, found: Likelihood) -> None:
     tokenizer = trace.model.tokenizer
     table = pd.DataFrame(
         {

@@ -1,22 +1,29 @@
-"""The screen of BERT's other training task: does the second text follow the first?"""
+"""Next sentence: BERT's other training task. Does the second text follow the first?"""
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.words.next_sentence import NextSentence, next_sentence, try_pairs
+from lab.analysis.words.next_sentence import NextSentence, PairsTried, next_sentence, try_pairs
 from lab.analysis.words.predictions import follows
 from lab.course.sentences.examples import FOLLOWING
 from lab.course.words import in_tex, quoted, share
-from lab.lessons.masked_language_model import LESSON, likelihood_checks, meanings
-from lab.lessons.masked_language_model.view import numbers_table
+from lab.lessons.masked_language_model import LESSON
+from lab.lessons.masked_language_model.view import show_numbers
 from lab.models import forward
 from lab.models.catalogue import DEFAULT_MODEL, twin_of
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
+from lab.questions.asking import asks
+from lab.questions.basis import bet
+from lab.questions.kinds import rises_or_falls, which_holds
+from lab.questions.question import MARGIN, Question
+from lab.questions.returning import Spot
 from lab.ui import runs
 from lab.ui.drawing import code
 from lab.ui.frame.closing import meaning
@@ -29,7 +36,71 @@ _MANY = "_pairs_of"  # session key for the id of the model that has read many pa
 _LETTERS = 60  # characters of a text that a sentence names
 
 
-def show_next_sentence(trace: Trace) -> Trace:
+# Two answers about a pair of texts are nearly the same if they differ by less than this.
+APART = 0.1
+_BLUR = 0.01  # a change nearer to the margin than this is on neither side visibly
+
+
+@asks(
+    basis=bet("The head knows which text comes first.", "The head only looks whether both have the same topic."),
+    hint="In training, a text that does not follow came from anywhere else. What tells such a text apart?",
+)
+def other_order(spot: Spot) -> Question | None:
+    """Ask what happens to the probability if the two texts are swapped."""
+    found = next_sentence(spot.trace) if spot.trace.pair and spot.trace.model.weights.pair_head is not None else None
+    return None if found is None else swapped(found)
+
+
+def swapped(found: NextSentence) -> Question | None:
+    """Ask as :func:`other_order` does; None if the change is near the margin."""
+    change = found.swapped - found.follows
+    if abs(abs(change) - MARGIN) < _BLUR:
+        return None
+    prompt = (
+        f"In this order, the head says “follows” with the probability {share(found.follows)}. Now A and B change "
+        "places. What happens to the probability?"
+    )
+    why = f"It goes from {share(found.follows)} to {share(found.swapped)}."
+    return which_holds("other-order", prompt, why, rises_or_falls(change))
+
+
+def both_orders(found: NextSentence) -> str:
+    """Say how the model's answer changes when two texts are swapped."""
+    told = f"**{found.follows:.2f}** in this order, **{found.swapped:.2f}** swapped"
+    if abs(found.follows - found.swapped) >= APART:
+        return f"The order matters for this pair: {told}."
+    return (
+        f"The order hardly matters for this pair: {told}. So this answer does not say which text comes first. The "
+        "model may decide by the topic: press **A random pair**."
+    )
+
+
+def topic_or_order(tried: PairsTried) -> str:
+    """Say whether a model's answers to many pairs show which texts belong together, and in which order."""
+    count, right = len(tried.follows), np.array(tried.follows)
+    ordered, together = (int((right > np.array(other)).sum()) for other in (tried.swapped, tried.mixed))
+    means = (f"{np.mean(each):.2f}" for each in (tried.follows, tried.swapped, tried.mixed))
+    told = (
+        "The average is {} in order, {} swapped, and {} with a second text from another pair. ".format(*means)
+        + f"The right order wins in **{ordered}** of {count} pairs, the right second text in **{together}**. "
+    )
+    # The smallest number of right pairs that guessing reaches in fewer than 1 of 20 tries.
+    least = next(
+        k for k in range(count + 1) if sum(math.comb(count, each) for each in range(k, count + 1)) < 2**count / 20
+    )
+    if together >= least and ordered >= least:
+        return f"{told}So this model tells which texts belong together, and in which order."
+    if together >= least:
+        return (
+            f"{told}So this model tells which texts belong together, but not clearly in which order. Lan et al. 2020 "
+            "(§3.1) conjecture the same about this task: a topic is easier to learn than an order."
+        )
+    if ordered >= least:
+        return f"{told}So this model tells the order of two texts, but not clearly which texts belong together."
+    return f"{told}Guessing would rarely get {least} of {count} right. So these pairs show neither."
+
+
+def show(trace: Trace) -> Trace:
     """Show P(B follows A), read from [CLS], in both orders; return the run that the first comes from.
 
     If the learner has no pair, the run is about an example, and the page says so.
@@ -46,7 +117,7 @@ def show_next_sentence(trace: Trace) -> Trace:
             icon=":material/info:",
         )
         return trace
-    _offer(trace)
+    _show_pairs(trace)
     if trace.pair is None:
         st.info(
             "**An example pair**, because your text has no second sentence. Type one in the sidebar to ask about your "
@@ -58,8 +129,7 @@ def show_next_sentence(trace: Trace) -> Trace:
     if found is None:
         return trace
     say(f"A: {_told(trace.text)}  \nB: {_told(trace.pair or '')}")
-    question = likelihood_checks.follows_band(found.follows)
-    if predict(LESSON, question):
+    if predict(LESSON, other_order(Spot(trace, 0, 0, 0, 0))):
         _show(trace, found)
     return trace
 
@@ -68,7 +138,7 @@ def _told(text: str) -> str:
     return quoted(text if len(text) <= _LETTERS else text[: _LETTERS - 1] + "…")
 
 
-def _offer(trace: Trace) -> None:
+def _show_pairs(trace: Trace) -> None:
     """Offer two pairs to begin with, and the learner's own pair in the other order."""
     with st.container(horizontal=True):
         st.button(
@@ -86,7 +156,7 @@ def _show(trace: Trace, found: NextSentence) -> None:
     left, right = st.columns(2)
     left.metric("P(B follows A)", share(found.follows), border=True)
     right.metric("Swapped: P(A follows B)", share(found.swapped), border=True)
-    meaning(meanings.both_orders(found))
+    meaning(both_orders(found))
     _show_many(trace)
     with st.expander("The two logits", icon=":material/function:", on_change="rerun", key="_pair_logits") as logits:
         if logits.open:
@@ -105,7 +175,7 @@ def _show_logits(found: NextSentence) -> None:
             "P(follows)": [found.follows, found.swapped],
         }
     )
-    numbers_table(table)
+    show_numbers(table)
 
 
 def _show_many(trace: Trace) -> None:
@@ -122,8 +192,8 @@ def _show_many(trace: Trace) -> None:
         columns = ("in order", "swapped", "with another second text")
         values = dict(zip(columns, (tried.follows, tried.swapped, tried.mixed), strict=True))
         texts = {"A": [first for first, _ in FOLLOWING], "B": [second for _, second in FOLLOWING]}
-        numbers_table(pd.DataFrame(texts | values))
-        say(meanings.topic_or_order(tried))
+        show_numbers(pd.DataFrame(texts | values))
+        say(topic_or_order(tried))
 
 
 def _written_out(found: NextSentence) -> str:

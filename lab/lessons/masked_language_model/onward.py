@@ -2,7 +2,12 @@
 
 import streamlit as st
 
+from lab.course.pages import step_name
+from lab.lessons.masked_language_model import LESSON
+from lab.lessons.masked_language_model.tries import show_own_sentence
 from lab.models.trace import Trace
+from lab.ui.page import LessonPage
+from lab.ui.parameters import MODE, TEACH, TOY
 from lab.ui.terms import say
 
 _FILLS = (
@@ -31,9 +36,11 @@ def uses(trace: Trace) -> str:
     return _WRITES if trace.model.config.causal else _FILLS
 
 
-def show_onward(trace: Trace) -> None:
-    """Show what the vectors are used for and, folded, where the ideas come from."""
+def show_onward(page: LessonPage, trace: Trace) -> None:
+    """Show the uses of the vectors, the sources of the ideas (folded), and a field for the learner's sentence."""
     st.header("Where to go from here")
     say(uses(trace))
     with st.expander("Before and beyond this lab", icon=":material/history:"):
         say(ONWARD)
+    if page.selection[MODE] != TOY and not page.selection[TEACH]:
+        show_own_sentence(step_name(LESSON, "next-token" if trace.model.config.causal else "hide-words"))

@@ -12,7 +12,7 @@ from lab.analysis.words import predictions
 from lab.analysis.words.predictions import Candidate, Prediction
 from lab.charts.components.softmax import Softmax
 from lab.course.words import in_tex
-from lab.lessons.masked_language_model.view import numbers_table
+from lab.lessons.masked_language_model.view import show_numbers
 from lab.ui.components import mount
 from lab.ui.reports import WordChosen, heard
 from lab.ui.terms import say
@@ -20,13 +20,14 @@ from lab.ui.terms import say
 _PLAYED, _CANDIDATE = "_softmax", "_candidate"
 
 
-def play_softmax(shown: Sequence[Candidate], prediction: Prediction) -> Candidate:
-    """Draw bars whose logits can be moved, one at a time; returns the word that is chosen, initially the first.
+def show_softmax(shown: Sequence[Candidate], prediction: Prediction, start: int) -> Candidate:
+    """Draw bars whose logits can be moved, one at a time; return the word that is chosen, initially the id ``start``.
 
     Moving a bar does not rerun the page: only the figure changes.
     """
     ids = [each.token_id for each in shown]
-    chosen = ids.index(found) if (found := st.session_state.get(_CANDIDATE)) in ids else 0
+    wanted = next((each for each in (st.session_state.get(_CANDIDATE), start) if each in ids), ids[0])
+    chosen = ids.index(wanted)
 
     def take() -> None:
         report = heard(st.session_state[_PLAYED], WordChosen)
@@ -80,7 +81,7 @@ def show_sum(shown: Sequence[Candidate], prediction: Prediction) -> None:
             "probability": [each.probability for each in shown],
         }
     )
-    numbers_table(table, **{power: "%.4g", "probability": "%.4g"})
+    show_numbers(table, **{power: "%.4g", "probability": "%.4g"})
     if len(shown) == len(prediction.logits):
         say(
             f"These {len(shown)} words are the whole vocabulary. In the column {power} they add up to the divisor, "

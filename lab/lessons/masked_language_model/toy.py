@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from functools import partial
 
 import pandas as pd
@@ -29,7 +28,6 @@ from lab.ui.tables import show_table
 from lab.ui.terms import say
 from lab.ui.toys import toy_runs
 from lab.ui.toys.steps import say_trained, show_validation
-from lab.ui.toys.toy_runs import TRAIN_STEP
 from lab.ui.toys.watched import LiveTraining, show_curves
 
 _PURPOSE = (
@@ -38,7 +36,7 @@ _PURPOSE = (
 )
 
 
-def toy_trace(page: OpenPage) -> Trace:
+def show_toy_trace(page: OpenPage) -> Trace:
     """Run the chosen sentence through the sidebar's toy, and say how far this toy is trained."""
     plan = toy_runs.blank_plan(page.selection)
     say_trained(_PURPOSE, plan)
@@ -76,7 +74,14 @@ def show_learning(page: LessonPage) -> None:
         "little, so that the letters that were hidden become more probable."
     )
     run = live.train_if_asked()
-    question = missing_letter(rule_named(page.selection[TOY_RULE]), words, place)
+    rule = rule_named(page.selection[TOY_RULE])
+    follows = rule.holds(words)
+    if not follows:
+        say(
+            f"Your letters **{as_text(words)}** do not follow the rule, so no letter is right here. You see which "
+            "letter the toy expects."
+        )
+    question = missing_letter(rule, words, place) if follows else None
     if not predict(LESSON, question, in_sight=run is not None):
         return
     live.offer(run)
@@ -113,6 +118,3 @@ def _show_learned(run: TrainingRun, words: tuple[int, ...], place: int) -> None:
     show_curves(run)
     say("Next, hide any letter of any sentence. The gradients ran through the forward pass of the lessons.")
     code(run.plan.what.draw, logits, train)
-
-
-TOY_STEPS: Mapping[str, Callable[[LessonPage], None]] = {"Toy sentences": show_rule, TRAIN_STEP: show_learning}

@@ -24,11 +24,11 @@ from lab.ui.shared.prediction import PredictionView
 from lab.ui.sidebar import use_texts
 from lab.ui.typed import say_shortened, shorten
 
-Changes = Mapping[Parameter[Any], Any]
+Changes = Mapping["Parameter[Any]", Any]
 _OWN = "_own_sentence"
 
 
-def one_word_changed(view: PredictionView) -> None:
+def show_one_word_changed(view: PredictionView) -> None:
     """Offer a sentence that asks for its verb; if the sentence is on screen already, offer to change its subject.
 
     The sentence is the first of the lab's to which the model on screen has two answers.
@@ -42,10 +42,10 @@ def one_word_changed(view: PredictionView) -> None:
         why = f"Change {before} to {after}. Which verb belongs there now?"
     else:
         why = f"In another sentence, a single word decides. Which verb fits {before}?"
-    try_this(why, f"The {blank.change[changed]}", _asked_about(view, blank, changed))
+    try_this(why, f"The {blank.change[changed]}", _chosen_blank(view, blank, changed))
 
 
-def _asked_about(view: PredictionView, blank: Blank, changed: bool) -> Changes:
+def _chosen_blank(view: PredictionView, blank: Blank, changed: bool) -> Changes:
     """The changes that ask for the answer: hide it, or, in a causal model, ask after the word before it."""
     text = blank.filled(changed)
     encoding = encode(view.model.tokenizer, view.model.config, text)
@@ -56,17 +56,17 @@ def _asked_about(view: PredictionView, blank: Blank, changed: bool) -> Changes:
     return {TEXT: text, PAIR: "", MASKED: masking.written((place,)), PLACE: place + 1}
 
 
-def own_sentence(first: str) -> None:
+def show_own_sentence(first: str) -> None:
     """Offer, at the end, a field for the learner's own sentence, which the step ``first`` then asks about."""
     placeholder = "A sentence with a word to hide"
     st.text_input(
         "Now your own sentence", key=_OWN, placeholder=placeholder, on_change=shorten, args=(_OWN, TEXT.longest)
     )
     say_shortened(_OWN, TEXT.longest)
-    st.button("Ask about it", key="_own_sentence_go", icon=":material/edit:", on_click=_take_own, args=(first,))
+    st.button("Ask about it", key="_own_sentence_go", icon=":material/edit:", on_click=_chosen_own, args=(first,))
 
 
-def _take_own(first: str) -> None:
+def _chosen_own(first: str) -> None:
     text = clean(st.session_state[_OWN]).strip()
     if not text:
         selection.note("Write a sentence first, then ask about it.")
@@ -77,7 +77,7 @@ def _take_own(first: str) -> None:
         STEP.set(first)
 
 
-def another_place(view: PredictionView) -> None:
+def show_another_place(view: PredictionView) -> None:
     """Offer to ask about the longest other word of the text, as another vector gives other logits."""
     encoding, plain = view.plain.encoding, view.plain
     mask = mask_of(view.model.tokenizer)
@@ -95,7 +95,7 @@ def another_place(view: PredictionView) -> None:
     try_this(f"Hide {word} instead: another vector gives other words.", f"Hide token {longest + 1}", changes)
 
 
-def two_words_swapped(trace: Trace) -> None:
+def show_two_words_swapped(trace: Trace) -> None:
     """Offer to swap two neighbouring words: the longest two, so that more than an article moves."""
     encoding, text = trace.encoding, trace.text
     whole = set(whole_words(encoding, [i for i, second in enumerate(encoding.in_pair) if not second]))

@@ -1,19 +1,85 @@
-"""Code that several screens of the masked-language-model lesson share."""
+"""The view of a step: a place of the text that the model is asked about, or the text as it is."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import pandas as pd
 
+from lab.analysis.words.masking import asked_next, asked_run, mask_of
+from lab.analysis.words.predictions import next_prediction
+from lab.figures.sentence import sentence
+from lab.models.interventions import Interventions
+from lab.models.trace import Trace
+from lab.questions.returning import Spot
+from lab.ui import runs
+from lab.ui.page import LessonPage
 from lab.ui.parameters import TEMPERATURE
+from lab.ui.sentence import show_row
+from lab.ui.shared.prediction import PredictionView
+from lab.ui.shared.prediction import look as look_at_place
 from lab.ui.tables import show_table
 
+# Steps that read the text as it is; the other steps ask about one place in it.
+WHOLE = ("every-place", "likelihood", "next-sentence")
+WRITES = "writing-on"
+# The model that writes if the learner chose a model that only fills blanks.
+WRITER = "lab-gpt2"
+_READ = f"{WRITER} reads this text up to the orange token, and writes on from there."
 
-def temperature() -> float:
+
+def look(page: LessonPage, trace: Trace) -> Callable[[str], PredictionView | Trace | None]:
+    """Return what makes the view of a step by its id."""
+
+    def view(step: str) -> PredictionView | Trace | None:
+        if step in WHOLE:
+            return trace
+        return look_at_writer(page, trace) if step == WRITES else look_at_place(page, trace)
+
+    return view
+
+
+def look_at_writer(page: LessonPage, trace: Trace) -> PredictionView | None:
+    """Return the view of the text up to the token after which a model writes on, and draw this part of the text.
+
+    If the page's model cannot write, the lab's own GPT-2 reads the text: up to its blank if the learner typed one.
+    """
+    if trace.model.config.causal:
+        return look_at_place(page, trace)
+    mask = mask_of(trace.model.tokenizer)
+    before = trace.text.partition(mask[0])[0].rstrip() if mask else trace.text
+    run = runs.run(WRITER, before or trace.text, "", Interventions())
+    place = asked_next(run.encoding)
+    show_row(replace(sentence(run, place), read=place + 1, hint=_READ), lambda query, key: None)
+    return PredictionView(page, run, run, (), (), place, next_prediction(run, place))
+
+
+def spot_of(view: PredictionView) -> Spot:
+    """The spot that questions about the place on screen are asked about."""
+    return Spot(view.trace, 0, 0, view.place, view.place)
+
+
+def asked_at(spot: Spot) -> tuple[Trace, int] | None:
+    """Return the run and the place of a question about a word, both from a spot.
+
+    On screen, the spot is the learner's blank. A spot of another lesson has no blank: there, the last word is hidden.
+    None if the model cannot be asked.
+    """
+    model = spot.trace.model
+    if model.weights.vocabulary_head is None:
+        return None
+    mask = mask_of(model.tokenizer)
+    blank = mask is not None and spot.trace.token_ids[spot.query] == mask[1]
+    return (spot.trace, spot.query) if model.config.causal or blank else asked_run(spot.trace)
+
+
+def choose_temperature() -> float:
     """Draw the slider of the temperature."""
     return TEMPERATURE.choose("Temperature", 0.1)
 
 
-def numbers_table(table: pd.DataFrame, **formats: str) -> None:
+def show_numbers(table: pd.DataFrame, **formats: str) -> None:
     """Draw a table whose numbers have four decimals, unless ``formats`` names another format for a column."""
     columns = table.select_dtypes("number").columns
     four = [name for name in columns if name not in formats]

@@ -30,6 +30,10 @@ def numbers() -> None:
     labels = ("Vocabulary size", "Maximum length", "Number of sentences", "Seed", "Sentence to look at")
     for number, label in zip(TOY_NUMBERS, labels, strict=True):
         number.choose(label)
+    _own_letters()
+
+
+def _own_letters() -> None:
     TOY_OWN.line("Or your own letters", placeholder="a b a c", help="Your letters replace the sentence above.")
 
 
@@ -82,6 +86,7 @@ def _blank() -> None:
 def _blank_sentences() -> None:
     TOY_SEED.choose("Seed", help="Another seed gives other sentences, and other random weights to begin with.")
     TOY_SENTENCE.choose("Sentence to look at")
+    _own_letters()
 
 
 def _pair() -> None:

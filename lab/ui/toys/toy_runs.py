@@ -52,13 +52,20 @@ def texts(chosen: Selection) -> tuple[str, ...]:
 
 def sentence(chosen: Selection) -> tuple[int, ...]:
     """Return the sentence to look at: the learner's own letters or, without letters, the chosen synthetic sentence."""
-    if chosen[TOY_OWN].strip():
-        try:
-            return typed(chosen[TOY_OWN], chosen[TOY_VOCABULARY], chosen[TOY_LENGTH])
-        except NotASentence as reason:
-            note(f"{reason} You see sentence {chosen[TOY_SENTENCE]} instead.")
+    own = _own(chosen, chosen[TOY_VOCABULARY], chosen[TOY_LENGTH])
     every = sentences(chosen).sentences
-    return every[min(chosen[TOY_SENTENCE], len(every)) - 1]
+    return own or every[min(chosen[TOY_SENTENCE], len(every)) - 1]
+
+
+def _own(chosen: Selection, vocabulary: int, longest: int) -> tuple[int, ...] | None:
+    """Return the learner's own letters; None, with the reason, if they are not a sentence of the toy."""
+    if not chosen[TOY_OWN].strip():
+        return None
+    try:
+        return typed(chosen[TOY_OWN], vocabulary, longest)
+    except NotASentence as reason:
+        note(f"{reason} You see sentence {chosen[TOY_SENTENCE]} instead.")
+        return None
 
 
 def plan(chosen: Selection) -> Plan:
@@ -76,9 +83,9 @@ def ruled(chosen: Selection) -> ToyData:
 
 
 def ruled_sentence(chosen: Selection) -> tuple[int, ...]:
-    """Return the chosen sentence of :func:`ruled`."""
+    """Return the learner's own letters or, without letters, the chosen sentence of :func:`ruled`."""
     every = ruled(chosen).sentences
-    return every[min(chosen[TOY_SENTENCE], len(every)) - 1]
+    return _own(chosen, LETTERS, LONGEST) or every[min(chosen[TOY_SENTENCE], len(every)) - 1]
 
 
 def blank_plan(chosen: Selection) -> Plan:

@@ -1,21 +1,24 @@
-"""The screen on which the vocabulary head reads every layer, not only the last."""
+"""Layer by layer: the vocabulary head reads the vector after every layer, not only the last."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
 import streamlit as st
 
 from lab.analysis.layers import lens
-from lab.analysis.layers.lens import Lens
+from lab.analysis.layers.lens import Lens, first_read, lens_prediction
 from lab.analysis.words import predictions
 from lab.analysis.words.predictions import word_of
 from lab.course.pages import experiment_of
-from lab.course.words import escaped, quoted
+from lab.course.words import VISIBLE, escaped, percent, quoted, share
 from lab.figures.choices import FITTED
-from lab.lessons.masked_language_model import LESSON, figures, meanings
+from lab.lessons.masked_language_model import LESSON, figures
 from lab.models.config import CheckpointError
 from lab.models.fitted_lens import FittedLens, MeasuredLens, fitted_lens, measured
+from lab.models.trace import Trace
 from lab.ui import selection, sidebar
 from lab.ui.drawing import code, draw, draw_cells
 from lab.ui.frame.closing import meaning, way_to
@@ -30,14 +33,114 @@ _CELL, _CLICKED = "_lens_cell", "_lens_clicked"
 _TOP = 5
 
 
-def show_lens(view: PredictionView) -> None:
+def arrived(trace: Trace, place: int, truth: int | None, *, fitted: bool = False) -> str:
+    """Say from which layer on the lens reads the output's word, and in which layer that word gains most.
+
+    Layers after which the lens reads no better than a guess without context do not count.
+    """
+    best = lens.lens(trace, (place,), (truth,), fitted=fitted).best[:, 0]
+    final, last = int(best[-1]), len(best) - 1
+    first = min(first_read(trace, place, fitted=fitted), last)
+    since = next(row for row in range(first, last + 1) if (best[row:] == final).all())
+    gained = [_read_after(trace, layer, place, final, fitted) for layer in range(first, last + 1)]
+    word = quoted(word_of(trace.model.tokenizer, final))
+    if first == last:
+        return f"{word} is what the model says after its last layer, the first one that the lens can read."
+    if since == first:
+        told = f"The lens reads {word} as soon as it can read a word, after layer {first}, and after every later layer."
+    elif since == last:
+        before = quoted(word_of(trace.model.tokenizer, int(best[-2])))
+        told = f"{word} wins in the last layer: one layer before, the lens still reads {before}."
+    else:
+        told = f"From layer {since} on, the lens reads {word} after every layer."
+    steps = np.diff(gained)
+    most = int(steps.argmax())
+    if steps[most] < VISIBLE:
+        return f"{told} No later layer adds {VISIBLE:g} or more to its probability."
+    return (
+        f"{told} It gains most in layer {first + most + 1}: from {share(gained[most])} to "
+        f"**{share(gained[most + 1])}**."
+    )
+
+
+def misread(trace: Trace, place: int, truth: int | None, *, fitted: bool = False) -> str:
+    """Say what an early reading is worth: name the first reading if the model does not say its word in the end."""
+    best = lens.lens(trace, (place,), (truth,), fitted=fitted).best[:, 0]
+    first = min(first_read(trace, place, fitted=fitted), len(best) - 1)
+    if best[first] == best[-1]:
+        return "The lens shows which word can be read, not which word the model uses there."
+    after = f"layer {first}" if first else "the embeddings"
+    word = quoted(word_of(trace.model.tokenizer, int(best[first])))
+    return f"After {after}, the lens reads {word}. It names a word even where the vector holds none yet."
+
+
+def _read_after(trace: Trace, layer: int, place: int, token_id: int, fitted: bool) -> float:
+    return float(lens_prediction(trace, layer, place, None, fitted=fitted).probabilities[token_id])
+
+
+@dataclass(frozen=True)
+class Agreed:
+    """The layer, from 1, after which the two lenses differ most, and each lens's agreement there."""
+
+    layer: int
+    fitted: float
+    plain: float
+    untrained: float
+
+
+def most_apart(found: MeasuredLens) -> Agreed:
+    """Find the layer at which the fitted lens and the plain lens differ most in naming the model's best word."""
+    fitted, plain, untrained = (each.agreement for each in (found.fitted, found.plain, found.untrained))
+    layer = 1 + int(np.abs(np.subtract(fitted, plain)[1:]).argmax())
+    return Agreed(layer, fitted[layer], plain[layer], untrained[layer])
+
+
+def agreed(found: MeasuredLens, causal: bool) -> str:
+    """Say how much more the fitted lens reads than the plain lens, and how much a map alone can guess."""
+    at = most_apart(found)
+    asked = "places" if causal else "hidden words"
+    return (
+        f"How often does a lens name the word that the model says in the end? On {found.places:,} {asked} of other "
+        f"texts, after layer {at.layer}, the fitted lens names it in **{percent(at.fitted)}** and the plain lens in "
+        f"{percent(at.plain)}. A lens that was fitted on the states of an untrained twin reaches "
+        f"{percent(at.untrained)} there: this is how often the map alone guesses the word from layers that learned "
+        "nothing."
+    )
+
+
+def rows_where_plain_reads_more(found: MeasuredLens) -> list[int]:
+    """The rows (0: the embeddings) in which the plain lens names more of the model's words at visible words."""
+    plain, fitted = found.in_sight or ((), ())
+    return [row for row, (one, other) in enumerate(zip(plain, fitted, strict=True)) if one - other >= VISIBLE]
+
+
+def fitted_where(found: MeasuredLens, causal: bool) -> str:
+    """Say at which places the maps were fitted, and after which layers the plain lens reads more at other places."""
+    if causal:
+        return "The maps were fitted on other texts."
+    rows = ["the embeddings" if row == 0 else f"layer {row}" for row in rows_where_plain_reads_more(found)]
+    told = "The maps were fitted at hidden words of other texts."
+    if not rows:
+        return told
+    after = f"{', '.join(rows[:-1])} and {rows[-1]}" if len(rows) > 1 else rows[0]
+    return (
+        f"{told} For words in plain sight, the plain lens names more of the model’s words than the fitted lens after "
+        f"{after}."
+    )
+
+
+def show(view: PredictionView) -> Trace:
     """Show how a word forms at the place asked about; behind clicks, a grid of several tokens, and its limits."""
-    record = _of_its_own(view)
+    say(
+        "When does the word appear? Stop after each layer, and read from its vector which word the model would say. "
+        "This is called the **logit lens**."
+    )
+    record = _show_record(view)
     fitted = record is not None and READ_WITH.chosen() == FITTED
     st.fragment(show_word_forms)(view.trace, view.place, "lens-forms", here=LESSON, choose_lens=False)
     found = lens_at(view, (view.place,), fitted)
-    meaning(meanings.arrived(view.trace, view.place, found.truths[0], fitted=fitted))
-    st.caption("The lens shows which word can be read, not which one the model uses there.")
+    meaning(arrived(view.trace, view.place, found.truths[0], fitted=fitted))
+    st.caption(misread(view.trace, view.place, found.truths[0], fitted=fitted))
     if record is not None:
         with sidebar.controls():
             READ_WITH.choose("Read with")
@@ -50,15 +153,16 @@ def show_lens(view: PredictionView) -> None:
             _show_limits(view, found, record, fitted)
     way_to("The experiment", experiment_of("patching"))
     code(lens.lens_rows, lens.lens_prediction, *([FittedLens.guess] if fitted else []))
+    return view.trace
 
 
 def _show_grid(view: PredictionView, fitted: bool) -> None:
     """Show the lens at several tokens, and one cell of the grid in full."""
-    places = _window(view)
+    places = _choose_places(view)
     shown = LENS.choose("Cells")
     found = lens_at(view, places, fitted)
     at = places.index(view.place) if view.place in places else 0
-    layer, column = _cell(found, at)
+    layer, column = _chosen_cell(found, at)
     call = partial(figures.lens_grid, view.trace, found.places, found.truths, shown, (layer, column), fitted=fitted)
     clicked = draw_cells(call, _GRID)
     if clicked is not None and clicked != st.session_state.get(_CLICKED):
@@ -71,14 +175,14 @@ def _show_grid(view: PredictionView, fitted: bool) -> None:
 
 def _show_limits(view: PredictionView, found: Lens, record: MeasuredLens | None, fitted: bool) -> None:
     """Explain the last row and the earlier rows, and draw how often the lens names the model's word."""
-    _say_limits(view, found, record if fitted else None)
+    _show_last_row(view, found, record if fitted else None)
     if record is not None:
-        say(meanings.agreed(record, view.causal))
+        say(agreed(record, view.causal))
         draw(partial(figures.lens_agreement, view.trace), "lens-agreement")
 
 
-def _of_its_own(view: PredictionView) -> MeasuredLens | None:
-    """The measurements of the lens that was fitted for the model; None if it has no such lens."""
+def _show_record(view: PredictionView) -> MeasuredLens | None:
+    """Return the measurements of the lens that was fitted for the model; None, with the reason, if it has none."""
     try:
         if fitted_lens(view.model) is not None:
             return measured(view.model)
@@ -95,13 +199,13 @@ def _what(view: PredictionView, fitted: bool) -> str:
         through = f"final LayerNorm and {through}"
     if fitted:
         return (
-            "The fitted lens first turns the vector into a guess of the last vector, with a matrix that was fitted on "
-            "other texts. The plain lens takes the vector as it is."
+            "The fitted lens turns the vector into a guess of the last vector, with a matrix fitted on other texts. "
+            "The plain lens takes the vector as it is."
         )
     return f"The plain lens gives the vector to the model’s own {through}, as if this layer were the last."
 
 
-def _say_limits(view: PredictionView, found: Lens, record: MeasuredLens | None) -> None:
+def _show_last_row(view: PredictionView, found: Lens, record: MeasuredLens | None) -> None:
     """Explain the last row, the model's own output, and the limits of earlier rows; ``record`` only if fitted."""
     difference = lens.lens_difference(view.trace, found.places, found.truths, fitted=record is not None)
     equal = "are the same" if difference == 0 else f"differ by {difference:.0e} at most"
@@ -109,7 +213,7 @@ def _say_limits(view: PredictionView, found: Lens, record: MeasuredLens | None) 
         limits = (
             "Each row further up is a guess at that output. So the fitted lens may find a word in a layer although "
             "the model itself does not use it there (Belrose et al. 2023). "
-            f"{meanings.fitted_where(record, view.causal)}"
+            f"{fitted_where(record, view.causal)}"
         )
     else:
         limits = (
@@ -148,7 +252,7 @@ def offered(view: PredictionView) -> tuple[int, ...]:
     return ordinary or tuple(range(len(view.trace)))
 
 
-def _window(view: PredictionView) -> tuple[int, ...]:
+def _choose_places(view: PredictionView) -> tuple[int, ...]:
     """Let the learner choose how many tokens the grid has: around the place asked about, or from a chosen token on."""
     places = offered(view)
     left, right = st.columns(2)
@@ -172,7 +276,7 @@ def _window(view: PredictionView) -> tuple[int, ...]:
     return places[start : start + count]
 
 
-def _cell(found: Lens, at: int) -> tuple[int, int]:
+def _chosen_cell(found: Lens, at: int) -> tuple[int, int]:
     """The chosen cell, moved inside the grid; at first, the last row at the token asked about."""
     layers, columns = found.best.shape
     layer, column = st.session_state.get(_CELL, (layers - 1, at))

@@ -24,7 +24,13 @@ from lab.analysis.words.sampling import SamplingSettings, sample
 from lab.course.sentences.blanks import BLANKS
 from lab.course.sentences.examples import EXAMPLES, FOLLOWING
 from lab.course.words import quoted, share
-from lab.lessons.masked_language_model import meanings
+from lab.lessons.masked_language_model.best import answered
+from lab.lessons.masked_language_model.every_place import copied, in_sight
+from lab.lessons.masked_language_model.from_vector_to_word import compared, in_table, turned, way
+from lab.lessons.masked_language_model.likelihood import unsure
+from lab.lessons.masked_language_model.logit_lens import agreed, arrived, fitted_where, misread, most_apart
+from lab.lessons.masked_language_model.next_sentence import both_orders, topic_or_order
+from lab.lessons.masked_language_model.writing_on import can_be_drawn, written
 from lab.models.catalogue import EMBEDDED
 from lab.models.fitted_lens import FOLDER, MAPS, RECORD, measured
 from lab.models.reference import reference
@@ -83,7 +89,7 @@ def test_answered_names_the_two_best_words_and_how_sure_the_model_is(model: str)
     for trace, place in cases(model):
         for heat in (1.0, 0.5) if model == "lab-gpt2" else (1.0,):
             shares, order = (their_rows(trace)[-1][place] / heat).softmax(0).sort(descending=True)
-            said = meanings.answered(trace, prediction_at(trace, place, None).at(heat))
+            said = answered(trace, prediction_at(trace, place, None).at(heat))
             first, second = float(shares[0]), float(shares[1])
             assert word(trace, int(order[0])) in said and word(trace, int(order[1])) in said
             assert numbers(said) == pytest.approx([first, second], abs=0.0006)
@@ -105,7 +111,7 @@ def test_compared_finds_the_largest_logit_with_and_without_the_biases(model: str
     for trace, place in cases(model):
         logits = their_rows(trace)[-1][place]
         top, order = logits.topk(2)
-        said = meanings.compared(trace, place)
+        said = compared(trace, place)
         assert word(trace, int(order[0])) in said
         got = re.findall(r"\*\*(-?[\d.]+)\*\*", said.replace("−", "-"))
         assert float(got[0]) == pytest.approx(float(top[0]), abs=0.0051)
@@ -128,7 +134,7 @@ def test_turned_is_the_quotient_of_their_probabilities(model: str) -> None:
         for heat in (1.0, 0.5) if model == "lab-gpt2" else (1.0,):
             logits = their_rows(trace)[-1][place] / heat
             shares, _ = logits.softmax(0).sort(descending=True)
-            said = meanings.turned(trace, prediction_at(trace, place, None).at(heat))
+            said = turned(trace, prediction_at(trace, place, None).at(heat))
             lead = float(logits.topk(2).values.diff().abs())
             if lead < 0.01:
                 assert "nearly equal" in said
@@ -148,7 +154,7 @@ def test_arrived_says_since_when_every_row_reads_the_word_and_where_it_gains_mos
         final, last = best[-1], len(rows) - 1
         first = first_read(trace, place, fitted=fitted)
         since = max((i + 1 for i in range(first, last + 1) if best[i] != final), default=first)
-        said = meanings.arrived(trace, place, None, fitted=fitted)
+        said = arrived(trace, place, None, fitted=fitted)
         assert said.count(word(trace, final)) >= 1
         wanted = "as soon as it can" if since == first else "wins in the last" if since == last else f"layer {since} on"
         kinds.add(wanted)
@@ -165,6 +171,20 @@ def test_arrived_says_since_when_every_row_reads_the_word_and_where_it_gains_mos
     assert len(kinds) > 1
 
 
+@pytest.mark.parametrize("fitted", [False, True])
+@pytest.mark.parametrize("model", MODELS)
+def test_misread_names_the_first_reading_if_the_model_says_another_word(model: str, fitted: bool) -> None:
+    for trace, place in cases(model):
+        best = [int(each[place].argmax()) for each in their_rows(trace, fitted)]
+        first = first_read(trace, place, fitted=fitted)
+        said = misread(trace, place, None, fitted=fitted)
+        if best[first] == best[-1]:
+            assert "can be read" in said and "\u2068" not in said
+        else:
+            after = f"layer {first}" if first else "the embeddings"
+            assert said.startswith(f"After {after}, the lens reads {word(trace, best[first])}.")
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_agreed_is_about_the_layer_where_the_two_lenses_differ_most(model: str) -> None:
     record = json.loads((EMBEDDED / model / FOLDER / RECORD).read_text("utf-8"))["held_out"]
@@ -173,8 +193,8 @@ def test_agreed_is_about_the_layer_where_the_two_lenses_differ_most(model: str) 
     layer = apart.index(max(apart[1:]), 1)
     found = measured(lab.load_model(model))
     assert found is not None
-    assert vars(meanings.most_apart(found)) == {"layer": layer, **{kind: each[layer] for kind, each in of.items()}}
-    said = meanings.agreed(found, causal=model == "lab-gpt2")
+    assert vars(most_apart(found)) == {"layer": layer, **{kind: each[layer] for kind, each in of.items()}}
+    said = agreed(found, causal=model == "lab-gpt2")
     assert f"{record['places']:,}" in said and f"after layer {layer}," in said
     assert re.findall(r"\d+%", said) == [f"{of[kind][layer]:.0%}" for kind in of]
 
@@ -184,7 +204,7 @@ def test_where_the_fitted_lens_reads_less_is_said(model: str) -> None:
     record = json.loads((EMBEDDED / model / FOLDER / RECORD).read_text("utf-8")).get("in_sight")
     found = measured(lab.load_model(model))
     assert found is not None
-    said = meanings.fitted_where(found, causal=model == "lab-gpt2")
+    said = fitted_where(found, causal=model == "lab-gpt2")
     if record is None:
         assert "hidden" not in said
         return
@@ -211,7 +231,7 @@ def test_in_sight_follows_the_change() -> None:
             )
             p, q = (float(their_rows(each)[-1][place].softmax(0)[true]) for each in (hidden, plain))
             first = int(their_rows(plain)[-1][place].argmax()) == true
-            said = meanings.in_sight(before, after)
+            said = in_sight(before, after)
             kind = "not help" if q < p else "little" if q - p < 0.01 else "answer is that word" if first else "rank"
             kinds.add(kind)
             assert kind in said and f"{share(before.probability)} to **{share(after.probability)}**" in said
@@ -234,7 +254,7 @@ def test_copied_counts_the_first_choices_that_are_right(model: str) -> None:
             for i in range(len(ids) - causal)
             if not trace.encoding.special[i + causal] and (mask is None or ids[i + causal] != mask[1])
         ]
-        said = meanings.copied(trace, found.ids[:, 0].tolist())
+        said = copied(trace, found.ids[:, 0].tolist())
         if not wanted:
             assert "no word here" in said
             continue
@@ -256,7 +276,7 @@ def test_unsure_is_e_to_the_mean_of_their_logarithms(model: str) -> None:
             float(their_rows(masked_run(trace, (place,)))[-1][place].log_softmax(0)[trace.token_ids[place]])
             for place in range(1, len(trace) - 1)
         ]
-    said = meanings.unsure(found, model == "lab-gpt2")
+    said = unsure(found, model == "lab-gpt2")
     assert numbers(said) == pytest.approx([np.exp(-np.mean(logs))] * 2, abs=0.06)
 
 
@@ -266,7 +286,7 @@ def test_both_orders_is_about_this_pair() -> None:
         (0.2, 0.9, "The order matters"),
         (0.3, 0.3, "hardly"),
     ):
-        text = meanings.both_orders(NextSentence(follows, swapped, (0.0, 0.0), (0.0, 0.0)))
+        text = both_orders(NextSentence(follows, swapped, (0.0, 0.0), (0.0, 0.0)))
         assert said in text and numbers(text) == [follows, swapped]
         assert ("A random pair" in text) == ("hardly" in said)
 
@@ -279,7 +299,7 @@ def test_can_be_drawn_counts_what_stays_and_what_the_likeliest_wins(top_k: int |
     if top_k and top_p < 1:  # top-p counts what top-k has left
         kept = int(((shares[:top_k] / shares[:top_k].sum()).cumsum(0) < top_p).sum()) + 1
     best = word(trace, int(order[0]))
-    said = meanings.can_be_drawn(sample(prediction_at(trace, 3, None), SamplingSettings(1.0, top_k, top_p)), best)
+    said = can_be_drawn(sample(prediction_at(trace, 3, None), SamplingSettings(1.0, top_k, top_p)), best)
     after = float(shares[0] / shares[:kept].sum())
     assert best in said
     if kept == 1:
@@ -312,7 +332,7 @@ def test_topic_or_order_counts_the_pairs_of_a_model(name: str) -> None:
             zip([first for first, _ in FOLLOWING], seconds[1:] + seconds[:1], strict=True),
         )
     )
-    said = meanings.topic_or_order(try_pairs(model, FOLLOWING))
+    said = topic_or_order(try_pairs(model, FOLLOWING))
     assert numbers(said)[:3] == pytest.approx([right.mean(), swapped.mean(), mixed.mean()], abs=0.0051)
     ordered, together = int((right > swapped).sum()), int((right > mixed).sum())
     assert f"wins in **{ordered}** of 12 pairs, the right second text in **{together}**" in said
@@ -331,7 +351,7 @@ def test_topic_or_order_counts_the_pairs_of_a_model(name: str) -> None:
 def test_topic_and_order_are_claimed_only_where_guessing_would_rarely_do(
     swapped: float, mixed: float, said: str
 ) -> None:
-    assert said in meanings.topic_or_order(PairsTried((0.9,) * 12, (swapped,) * 12, (mixed,) * 12))
+    assert said in topic_or_order(PairsTried((0.9,) * 12, (swapped,) * 12, (mixed,) * 12))
     assert (
         sum(math.comb(12, k) for k in range(10, 13)) / 2**12
         < 0.05
@@ -342,5 +362,43 @@ def test_topic_and_order_are_claimed_only_where_guessing_would_rarely_do(
 def test_of_random_weights_no_word_is_said_to_fit() -> None:
     model = random_twin(lab.load_model("lab-bert"), 0)
     trace = lab.trace(model, "The boys [MASK] playing.")
-    said = meanings.answered(trace, prediction_at(trace, 3, None))
+    said = answered(trace, prediction_at(trace, 3, None))
     assert "random" in said and "fits" not in said
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_way_to_a_logit_names_the_computations_of_this_head(model: str) -> None:
+    """The library's head has a dense layer, or it has none; each word has a bias, or it has none."""
+    loaded = lab.load_model(model)
+    module: Any = reference(loaded)
+    told, bert = way(loaded), model != "lab-gpt2"
+    assert ("*dense*" in told) == hasattr(getattr(module, "cls", None), "predictions") == bert
+    assert ("**bias**" in told) == bert and "LayerNorm" in told and "**dot product**" in told
+    assert "its row in lesson 2" in told  # all three compare with the token table
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_word_that_would_be_first_without_biases_is_in_the_table(model: str) -> None:
+    for trace, place in cases(model):
+        said, shown = compared(trace, place), in_table(trace, place)
+        named = re.findall("Without the biases (“.*?”) would be first", said)
+        assert all(each in [word(trace, i) for i in shown] for each in named)
+
+
+def test_what_is_written_is_their_draw_step_by_step() -> None:
+    """The tokens, the next distribution and its number, from Hugging Face's logits and NumPy's generator."""
+    trace = run("lab-gpt2", "The cat sat on the mat.")
+    module: Any = reference(trace.model)
+    settings, random, ids = SamplingSettings(0.8, 20, 0.9), np.random.default_rng(3), list(trace.token_ids[:4])
+    for _ in range(6):
+        with torch.inference_mode():
+            shares = (module(torch.tensor([ids])).logits[0, -1].double() / 0.8).softmax(0)
+        best, order = shares.sort(descending=True, stable=True)
+        top = best[:20] / best[:20].sum()
+        kept = top[: 1 + int((top.cumsum(0) < 0.9).sum())]
+        at = int(np.searchsorted((kept / kept.sum()).cumsum(0).numpy(), random.random(), side="right"))
+        ids.append(int(order[at]))
+    drawn = trace.model.tokenizer.decode(ids[4:])
+    now = written(trace, 3, 6, settings, 3)
+    assert now.drawn == drawn and not now.over and now.number == random.random()
+    assert written(trace, len(trace) - 1, 0, settings, 3).drawn == ""

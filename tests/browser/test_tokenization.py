@@ -32,8 +32,8 @@ def press(page: Page, name: str) -> None:
 
 
 @pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
-def test_from_the_chips_to_a_prediction(lab: Lab, page: Page, view: View) -> None:
-    """The tokens first, then a question about one that the vocabulary does not have."""
+def test_from_the_chips_to_an_answer(lab: Lab, page: Page, view: View) -> None:
+    """The tokens first, then how a word is cut, and a question about another word."""
     open_page(page, lab, text=RARE)
     chips = page.locator(".tokens .token")
     expect(chips).to_have_count(17)
@@ -42,10 +42,10 @@ def test_from_the_chips_to_a_prediction(lab: Lab, page: Page, view: View) -> Non
     assert width <= view.width, "the page is wider than the screen"
     page.locator(".st-key-step").get_by_role("radio", name="Pieces", exact=True).click()
     wait_idle(page)
-    page.get_by_test_id("stRadioOption").filter(has_text="Pieces of it").click()
+    page.get_by_test_id("stRadioOption").last.click()
     wait_idle(page)
-    press(page, "Commit and show")
-    expect(page.get_by_text("as you predicted")).to_be_visible()
+    press(page, "Answer")
+    expect(page.get_by_text("The answer is")).to_be_visible()
 
 
 @at_night

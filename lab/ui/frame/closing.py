@@ -9,7 +9,6 @@ from typing import Any
 import streamlit as st
 
 from lab.course.pages import Bench, ExperimentRecord, page_path
-from lab.ui import chosen_tokens
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import KEY_TOKEN, STEP, TEXT, TOKEN
 from lab.ui.terms import say
@@ -51,7 +50,9 @@ def _take(changes: Mapping[Parameter[Any], Any]) -> None:
 
 def _set(changes: Mapping[Parameter[Any], Any]) -> None:
     if TOKEN in changes or KEY_TOKEN in changes:
-        chosen_tokens.forget()  # these are places in the sentence that comes, and no words of the one before
+        from lab.ui.chosen_tokens import forget  # it needs PyTorch, and the frame is drawn before PyTorch is loaded
+
+        forget()  # these are places in the sentence that comes, and no words of the one before
     for parameter, value in changes.items():
         parameter.set(value)
 

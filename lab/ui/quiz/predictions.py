@@ -59,7 +59,7 @@ def predict(lesson: str, question: Question | None, *, in_sight: bool = False) -
             awaits_answer()
         return shown
     with _place():
-        return _shown_to_class(lesson, question, hashed(*selection.what_runs(chosen)))
+        return _shown_to_class(lesson, question, hashed(*selection.what_runs(chosen)), "_predict")
 
 
 def ask_beside(lesson: str, question: Question | None) -> None:
@@ -72,7 +72,7 @@ def ask_beside(lesson: str, question: Question | None) -> None:
     chosen = selection.current()
     question = reordered(replace(question, lesson=lesson), chosen[parameters.SEED])
     if chosen[parameters.TEACH]:
-        _shown_to_class(lesson, question, hashed(*selection.what_runs(chosen)))
+        _shown_to_class(lesson, question, hashed(*selection.what_runs(chosen)), "_beside")
         return
     name, known = f"_beside.{_toy()}{lesson}.{question.id}", progress().predictions.get(_step(lesson), {})
     asking = question.key not in known or st.session_state.get(f"{name}.asking") == question.key
@@ -96,9 +96,12 @@ def _place() -> AbstractContextManager[object]:
     return place if isinstance(place, DeltaGenerator) else nullcontext()
 
 
-def _shown_to_class(lesson: str, question: Question, run: str) -> bool:
-    """Draw the question for a class, or its answer. Returns whether the figure may be seen."""
-    name, asked = f"_predict.teach.{lesson}.{question.id}", question.key
+def _shown_to_class(lesson: str, question: Question, run: str, where: str) -> bool:
+    """Draw the question for a class, or its answer; the keys begin with ``where``.
+
+    Returns whether the figure may be seen.
+    """
+    name, asked = f"{where}.teach.{lesson}.{question.id}", question.key
     state: _Revealed = st.session_state.setdefault(name, _Revealed())
     known = any(asked in keys for keys in state.keys.values())
     if not known and run not in state.keys:

@@ -56,6 +56,7 @@ def put(
         "x": LEFT + head[1] * step + edge + (cell[1] + 0.5) * side / cells,
         "y": TOP + head[0] * step + edge + (cell[0] + 0.5) * side / cells,
     }
+    page.mouse.move(1, 1)  # the first report of a pointer is no movement: it may have rested there
     getattr(page.locator(".space canvas"), action)(position=position, force=True)
 
 

@@ -63,14 +63,16 @@ def _is_begun(lesson: Lesson) -> bool:
 def _what_you_can_do(lessons: Sequence[Lesson], begun: Sequence[Lesson]) -> None:
     """List what was done, as far as it was done, and lead to what is not done yet."""
     if begun:
-        st.markdown("You can …\n" + "\n".join(f"- {each}" for each in can(WAY.chosen(), progress())))
+        told = "\n".join(f"- {each}" for each in can(WAY.chosen(), progress()))
+        st.markdown(f"You have gone through the steps in which one learns to …\n{told}")
         if WAY.chosen() == WHOLE:
             st.caption("  \n".join(map(_how_far, begun)))
     else:
         st.markdown("You have not done any step in this browser yet. This page fills as you go through the lessons.")
     left, stage = [lesson for lesson in lessons if lesson not in begun], next_on(WAY.chosen())
     if left and begun:
-        st.markdown(f"You have not begun these lessons yet: {', '.join(lesson.title for lesson in left)}.")
+        names = ", ".join(lesson.title for lesson in left)
+        st.markdown(f"In these lessons you have not answered or tried anything yet: {names}.")
     if stage is None:
         st.markdown(f"You have done every step of this way: {NAMES[WAY.chosen()]}.")
     elif st.button(
@@ -125,7 +127,8 @@ def found(name: str, lessons: Sequence[Lesson]) -> Mapping[str, Sequence[str]]:
     if name == SHORT:
         done = [stage for stage in way(SHORT) if is_done(stage)]
         told = {
-            each.id: [f"You can {stage.step.can}." for stage in done if stage.lesson.id == each.id] for each in lessons
+            each.id: [f"{stage.step.name}: {stage.step.can}." for stage in done if stage.lesson.id == each.id]
+            for each in lessons
         }
     return {
         part: [each for lesson in lessons if lesson.stop == stop for each in told[lesson.id]]

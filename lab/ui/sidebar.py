@@ -137,6 +137,8 @@ def _texts(opened: Lesson | Bench | None) -> None:
     )
     if (example := example_of(parameters.TEXT.chosen(), parameters.PAIR.chosen())) is not None:
         st.caption(example.why)
+    elif isinstance(opened, Lesson) and opened.text == parameters.TEXT.chosen():
+        st.caption("A sentence of this lesson, until you type or choose your own.")
 
 
 def _second_sentence() -> None:

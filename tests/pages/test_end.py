@@ -14,6 +14,7 @@ from tests.pages.apptest import component, components, visit, words
 from tests.pages.test_ways import everything, with_progress
 
 END = "16_The_end.py"
+NOTHING = "you have not answered or tried anything yet"
 
 
 def links(at: AppTest) -> list[str]:
@@ -32,7 +33,7 @@ def go_on(at: AppTest) -> list[str]:
 def test_with_nothing_done_it_says_so_and_leads_to_the_first_step() -> None:
     at = visit(END)
     assert at.title[0].value == page_of("end").title
-    assert "You have not done any step" in words(at) and "You can" not in words(at) and "not begun" not in words(at)
+    assert "You have not done any step" in words(at) and "You have gone" not in words(at) and NOTHING not in words(at)
     assert go_on(at) == [f"Go on: {way(WHOLE)[0].step.name} (lesson 1)"]
     assert not any(found_at(at).values())
 
@@ -46,7 +47,7 @@ def test_with_some_done_it_lists_the_lessons_that_were_begun() -> None:
     steps = sum(not step.aside for step in lesson_of("tokenization").steps)
     assert f"Lesson 1, Tokenization: 2 of {steps} steps done" in words(
         at
-    ) and "not begun these lessons yet: Embeddings, Multi-head" in words(at)
+    ) and f"{NOTHING}: Embeddings, Multi-head" in words(at)
     assert go_on(at) == ["Go on: Pieces (lesson 1)"]
     said = found_at(at)
     assert said["tokens"] == [f"Lesson 1: {lesson_of('tokenization').story.remember}"]
@@ -56,7 +57,7 @@ def test_with_some_done_it_lists_the_lessons_that_were_begun() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_with_all_done_it_says_that_the_way_is_done(name: str) -> None:
     at = with_progress(everything(name), END, way=name)
-    assert f"every step of this way: {NAMES[name]}" in words(at) and not go_on(at) and "not begun" not in words(at)
+    assert f"every step of this way: {NAMES[name]}" in words(at) and not go_on(at) and NOTHING not in words(at)
     lessons = {stage.lesson.id for stage in way(name)}
     for lesson in LESSONS:
         assert (lesson.objectives[0] in words(at)) == (name == WHOLE), "of the short way, what its steps were for"
@@ -70,7 +71,7 @@ def test_the_short_way_lists_only_its_own_lessons() -> None:
     every, at = everything(SHORT), with_progress(everything(SHORT).did("feed-forward", "order"), END, way=SHORT)
     assert lesson_of("feed-forward").objectives[0] not in words(at)
     at = with_progress(every, END)
-    assert "not begun these lessons yet: Attention metrics" in words(at) and go_on(at)
+    assert f"{NOTHING}: Attention metrics" in words(at) and go_on(at)
 
 
 def test_found_has_only_the_lessons_that_it_is_given() -> None:

@@ -178,7 +178,7 @@ def test_by_hand_accepts_right_and_refuses_wrong_numbers() -> None:
     assert "not yet" in at.error[0].value
     fill_in(at, "weights", (0.11, 0.45, 0.45))
     assert not at.error
-    assert words(at).count("right]") == 6 and "You have computed self-attention" in words(at)
+    assert words(at).count("right]") == 6 and "You have computed the attention of one token" in words(at)
 
 
 def test_by_hand_a_right_number_gets_a_tick_at_once_and_the_answer_can_be_shown() -> None:

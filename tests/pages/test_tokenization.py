@@ -87,7 +87,7 @@ def test_every_family_draws_every_step(offer: Offer, family: Family) -> None:
 
 def test_a_word_is_cut_in_sight_before_another_one_is_asked_about() -> None:
     at = visit(PAGE, step="pieces", text="The cat sat in the garden.", model="lab-bert")
-    assert "Mistype" in words(at) and at.code
+    assert "with a typing error" in words(at) and at.code
     right = at.radio[0].options.index(next(each for each in at.radio[0].options if "##" in each.replace("\\", "")))
     at.radio[0].set_value(right).run()
     assert press(at, "Answer")

@@ -6,6 +6,7 @@ const PACE = 900; // milliseconds that a layer stays while it is played
 const NARROW = 700; // pixels: a narrower machine has its parts below one another, one open at a time
 const PADDING = 9; // pixels above and below the rows of a part
 const SVG = "http://www.w3.org/2000/svg";
+const INSIDE = "The heads add to each vector what they collect from other tokens; the feed-forward network adds a part of its own.";
 const BATCH = " In code each shape has one dimension more, the batch: how many texts are read at once.";
 // The residual lines: from where a vector goes on to where the part's result is added to it.
 const AROUND = [["vectors", "add_1"], ["add_1", "add_2"]];
@@ -371,7 +372,7 @@ function build(root, first, report) {
     } else if (ended && !header.waits) {
       say.replaceChildren(silence());
     } else {
-      say.replaceChildren(header.waits && ended ? "Play it, choose a layer, click a token, point at a part." : `Layer ${layer + 1} of ${header.layers}.`);
+      say.replaceChildren(header.waits && ended ? "Play it, choose a layer, click a token, point at a part." : `Layer ${layer + 1} of ${header.layers}. ${INSIDE}`);
     }
   }
 

@@ -106,7 +106,11 @@ def said(trace: Trace, order: Order) -> str:
     )
     if gaps[WITH].follows:
         return f"{told} With places, the vectors move with their tokens here, too."
-    return f"{told} With places, the last vectors differ by {gaps[WITH].moved[-1]:.0%} of their length on average."
+    told += f" With places, the last vectors differ by {gaps[WITH].moved[-1]:.0%} of their length on average."
+    if order == "reversed":
+        return told
+    reverse = permutation_gap(trace, "reversed", ways_to_run(trace)[WITH]).moved[-1]
+    return f"{told} In reversed order they differ by {reverse:.0%}."
 
 
 def why(trace: Trace, order: Order) -> str:

@@ -15,6 +15,7 @@ from lab.ui.drawing import draw
 from lab.ui.frame.closing import meaning
 from lab.ui.frame.header import idea
 from lab.ui.quiz.blanks import blanks, fill
+from lab.ui.quiz.done import awaits_answer
 from lab.ui.terms import say
 
 IDEA = """
@@ -121,16 +122,17 @@ def _show_blanks(found: WorkedExample) -> None:
     """Let the learner fill in a row: its scores, then its weights; each right number gets a tick."""
     say(
         f"**Row {_FILLED + 1}: now *{found.tokens[_FILLED]}* looks.** Fill in its scores, and then its weights. Two "
-        "decimals are enough."
+        "decimals are enough: all numbers here are rounded."
     )
     wanted = asked(found, _FILLED)
     keys = {part: f"_hand.{_FILLED}.{part}" for part in wanted}
     if not all(blanks(truths, _HINTS[part], keys[part]) for part, truths in wanted.items()):
+        awaits_answer()
         st.button("Show me", key="_hand.show", type="tertiary", on_click=_show_answers, args=(wanted, keys))
         return
     there = step_name(LESSON, "map")
     st.success(
-        f"You have computed self-attention: {said(found, _FILLED)} In the step “{there}”, a trained "
+        f"You have computed the attention of one token: {said(found, _FILLED)} In the step “{there}”, a trained "
         "model does the same with your sentence.",
         icon=":material/check:",
     )

@@ -316,7 +316,8 @@ function build(root, first, report) {
     const [word, probability] = (at > 0 && header.words[at]?.[0]) || ["?", 0];
     const leads = probability >= header.leads;
     gap.textContent = leads ? word : "?";
-    gap.style.opacity = leads ? String(0.45 + 0.55 * Math.min(1, 1.4 * probability)) : "1";
+    // An improbable word is pale, but only while the picture plays: what stays must be legible.
+    gap.style.opacity = leads && timer ? String(0.45 + 0.55 * Math.min(1, 1.4 * probability)) : "1";
   }
 
   function choose(part) {

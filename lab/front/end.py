@@ -12,7 +12,7 @@ from lab.course.ways import NAMES, SHORT, WHOLE, way
 from lab.front.first_minute import asked, filling_model
 from lab.models.encoding import TextError
 from lab.questions.progress import LearnerProgress
-from lab.ui import selection, shell
+from lab.ui import address, selection, shell
 from lab.ui.frame.paper import EMBEDDED, HOW_TO_PRINT, ON_PAPER, SHEET
 from lab.ui.frame.ways import is_done, next_on, open_stage
 from lab.ui.parameters import BLANK_TEXT, MODEL, WAY
@@ -36,14 +36,14 @@ def show() -> None:
         return
     _ways_on()
     with st.container(key="not_on_paper"):
-        address = urlencode({**selection.link(), **EMBEDDED, _SHEET: "1"})
-        st.link_button("A page to print", f"?{address}", icon=":material/print:")
+        link = urlencode({**selection.link(), **EMBEDDED, _SHEET: "1"})
+        st.link_button("A page to print", f"?{link}", icon=":material/print:")
         st.caption(HOW_TO_PRINT)
 
 
 def _is_sheet() -> bool:
     """Return whether this tab shows the page to print, without menus; the address says so when the tab opens."""
-    if _SHEET in st.query_params:
+    if _SHEET in address.written():
         st.session_state[_SHEET] = True
     return bool(st.session_state.get(_SHEET))
 

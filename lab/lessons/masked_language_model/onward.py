@@ -3,7 +3,6 @@
 import streamlit as st
 
 from lab.course.pages import step_name
-from lab.lessons.masked_language_model import LESSON
 from lab.lessons.masked_language_model.tries import show_own_sentence
 from lab.models.trace import Trace
 from lab.ui.page import LessonPage
@@ -43,4 +42,4 @@ def show_onward(page: LessonPage, trace: Trace) -> None:
     with st.expander("Before and beyond this lab", icon=":material/history:"):
         say(ONWARD)
     if page.selection[MODE] != TOY and not page.selection[TEACH]:
-        show_own_sentence(step_name(LESSON, "next-token" if trace.model.config.causal else "hide-words"))
+        show_own_sentence(step_name(page.lesson.id, "next-token" if trace.model.config.causal else "hide-words"))

@@ -284,8 +284,8 @@ def _show_names(view: OneHead) -> None:
     heads = view.trace.model.config.heads
     several = f"this layer has {heads}, and you see head {view.head + 1}" if heads > 1 else "this layer has only one"
     say(
-        f"This is the **attention** of “{step_name(LESSON, 'by-hand')}”. The numbers are shares, the **weights**: from "
-        f"one word, they add up to 1. One such way of looking is a **head**; {several}."
+        f"This is the **attention** of “{step_name(LESSON, 'by-hand')}”. The numbers are shares, called **weights**: "
+        f"from one word, they add up to 1. One such way of looking is a **head**; {several}."
     )
 
 

@@ -217,7 +217,7 @@ def _unread(trace: Trace) -> str:
     """Why a token that is no blank has no words; "" if each token has."""
     if trace.model.weights.vocabulary_head is None:
         return "This model came without the part that makes words, so no word comes out."
-    return "" if trace.model.config.causal else "Nothing is asked here: hide this token, and the model guesses it."
+    return "" if trace.model.config.causal else "The model can read this token. Hide it, and the model guesses it."
 
 
 def _ending(trace: Trace, watched: int) -> Spans:

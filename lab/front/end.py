@@ -113,7 +113,7 @@ def _machine(begun: Sequence[Lesson]) -> None:
         now = None
     if now is None:
         return
-    st.header("The machine, with what you found", anchor=False)
+    st.header("The machine, and your findings", anchor=False)
     st.markdown("Click the name of a part to read what you found there.")
     st.fragment(show_machine)(now.trace, "machine", MachineSetting(watched=now.place, found=found(WAY.chosen(), begun)))
 
@@ -140,7 +140,7 @@ def _ways_on() -> None:
     st.header("Where to go on", anchor=False)
     if WAY.chosen() == SHORT:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown("What lies between these steps, from the first id to a finished model:", width="content")
+            st.markdown("The steps in between, from the first id to a finished model:", width="content")
             if st.button(NAMES[WHOLE], key="_whole_course", icon=":material/map:"):
                 WAY.set(WHOLE)
                 open_stage(next_on(WHOLE))

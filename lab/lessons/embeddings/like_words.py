@@ -34,9 +34,8 @@ from lab.ui.terms import say
 IDEA = """
 For each token, the model looks up a row of numbers in a table that it has learned: the token’s **vector**. One row says
 nothing, but two rows can be compared. Their **dot product** is made number by number: multiply, and add up the
-products. Divided by the lengths of both vectors, it is their **cosine**: 1 if they point the
-same way, 0 at a right angle, −1 if they point in opposite directions. Which words have rows like the row of your
-word?"""
+products. The **cosine** is the dot product divided by the lengths of both vectors: 1 if they point the same way, 0 at a
+right angle, −1 if they point in opposite directions. Which words have rows like the row of your word?"""
 _DAYS = "He came on Monday with three friends."
 _DAY, _NUMBER = "Monday", "three"
 # The ranks of the wrong words in the list of neighbours, from 0.

@@ -44,7 +44,7 @@ one for the first token, another for the second. What would the model know witho
 and *The man bit the dog* have the same rows. Then the **layers** follow: in each, a token collects something from the
 other tokens and adds it up (lesson 3). Nothing else in a layer looks at two tokens."""
 WITHOUT, WITH, NO_MASK = "without places", "with places", "without places, without mask"
-_SHORT = {WITHOUT: "without", WITH: "with", NO_MASK: "nor mask"}
+_SHORT = {WITHOUT: "without", WITH: "with", NO_MASK: "no mask"}
 _SHOWN = 12  # tokens of a text that a sentence may list
 _EQUAL = 1e-3
 _BITTEN = TwoMeanings("dog", "The dog bit the man.", "The man bit the dog.")

@@ -74,7 +74,7 @@ def said(found: Orders) -> str:
         "Sentences that belong together find each other wherever they are.",
         "A sentence looks at what is near, whatever it says.",
     ),
-    hint="Which bars are longer: those of neighbours in your text, or those of sentences side by side?",
+    hint="Which bars are longer, the bars of neighbours in your text or the bars of sentences side by side?",
 )
 def near_or_related(spot: Spot) -> Question | None:
     """Ask whether nearness or the text decides more; None if neither leads clearly."""

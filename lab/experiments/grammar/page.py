@@ -119,12 +119,12 @@ def bet() -> Bet:
             Belief(
                 "In most relations, a head beats the rule",
                 "A head knows the words, and a distance does not.",
-                "a head would be clearly better than the best rule in more than half of the relations",
+                "the best head would lie clearly to the right of the best fixed distance in most rows of the figure",
             ),
             Belief(
                 "In most relations, no head beats the rule",
                 "Words that belong together are mostly neighbours, and many heads look at a neighbour.",
-                "a head would be clearly better than the best rule in fewer than half of the relations",
+                "the best head would lie beside the best fixed distance in most rows of the figure",
             ),
         ),
     )

@@ -32,6 +32,7 @@ from lab.experiments.needed_heads.page import (
 )
 from lab.figures.notebook import python_of
 from lab.models.loading import LoadedModel
+from tests.thorough import some
 
 
 @pytest.fixture(scope="module", params=["lab-minilm", "lab-bert", "lab-gpt2"])
@@ -127,7 +128,7 @@ def test_whether_most_heads_matter_is_answered_by_the_count(
     assert decided == (None if option is None else (option, told))
 
 
-@pytest.mark.parametrize("step", [1, 4, 5, 8, 10, 16])
+@pytest.mark.parametrize("step", some([1, 4, 5, 8, 10, 16], 3))
 def test_how_many_can_go(found: NeededTest, step: int) -> None:
     """Until a step every pair stays as it was; from there the bad form wins."""
     every = found.effect.mean.size

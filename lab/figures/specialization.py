@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from lab.analysis.heads.named import MIXED, name_heads, trace_chance
+from lab.analysis.heads.named import MIXED, name_heads, scores_of, trace_chance, uniform_scores
 from lab.analysis.heads.patterns import PATTERNS, trace_patterns
 from lab.analysis.heads.specialization import (
     SPECIALIZATIONS,
@@ -29,6 +29,7 @@ from lab.charts.marks.bars import bars
 from lab.evidence import notable
 from lab.models.trace import Trace
 
+_NEAR = ("previous_token", "next_token")
 _IDS = ("broad", "next_token", "previous_token", "same_word", "delimiter", "bag_of_words")
 _SIGNS = dict(zip(_IDS, "BNPWDS", strict=True))
 _NAMES = (*(Category(each.name, _SIGNS[each.id]) for each in PATTERNS), Category("Mixed", "–", rest=True))
@@ -42,31 +43,73 @@ def axis_name(traced: Trace, dimension: Dimension) -> str:
 
 
 def present(raw: Values) -> NDArray[np.intp]:
-    """The indices of the dimensions that have values, that is, for which the text has a token. ``raw`` (H, 7)."""
+    """The indices of the numbers that have values, that is, for which the text has a token. ``raw`` (H, K)."""
     return np.flatnonzero(np.isfinite(raw).all(axis=0))
 
 
-def radar(traced: Trace, layer: int, head: int, everyone: bool = False, left_out: bool = False) -> Plotted:
-    """Draw the specialization of ``head``, or of ``everyone`` in its layer, relative to the layer.
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """The numbers that describe the heads of a layer, (H, K) each; nan where the text has no such token.
 
-    ``left_out`` leaves out the special tokens, or the first token if the model has no special tokens.
+    Attributes
+    ----------
+    axes
+        The names of the K numbers.
+    raw, corrected
+        The values, and the values as multiples of a uniform head's.
+    """
+
+    axes: tuple[str, ...]
+    raw: Values
+    corrected: Values
+
+    @property
+    def relative(self) -> Values:
+        """The values between the smallest, 0, and the largest, 1, of the layer."""
+        return relative_to_layer(self.raw)
+
+    @property
+    def there(self) -> NDArray[np.intp]:
+        """The indices of the numbers for which the text has a token."""
+        return present(self.raw)
+
+
+def profile(traced: Trace, layer: int, left_out: bool = False) -> Profile:
+    """Return the seven metrics of specialization and the scores for the tokens before and after, for a layer's heads.
+
+    ``left_out`` leaves out the special tokens, or the first token if the model has no special tokens. Raises
+    :class:`lab.text.tags.pipeline.PipelineUnavailable`.
+    """
+    found = specialization(traced, only_words=left_out)
+    scores, even = scores_of(trace_patterns(traced, only_words=left_out)), uniform_scores(traced, only_words=left_out)
+    near = [place for place, each in enumerate(PATTERNS) if each.id in _NEAR]
+    names = (*(axis_name(traced, each) for each in SPECIALIZATIONS), *(PATTERNS[place].name for place in near))
+    raw = np.column_stack([found.raw[layer], *(scores[place, layer] for place in near)])
+    times = [scores[place, layer] / even[place] for place in near]
+    return Profile(names, raw, np.column_stack([found.corrected[layer], *times]))
+
+
+def radar(traced: Trace, layer: int, head: int, everyone: bool = False, left_out: bool = False) -> Plotted:
+    """Draw the profile of ``head``, or of ``everyone`` in its layer, relative to the layer.
+
+    A number for which the text has no token has an axis, too, with a point at the center.
 
     Raises ValueError for a text with fewer than three kinds of token, and
     :class:`lab.text.tags.pipeline.PipelineUnavailable`.
     """
-    found = specialization(traced, only_words=left_out)
-    places = present(found.raw[layer])
-    axes = [axis_name(traced, SPECIALIZATIONS[place]) for place in places]
-    relative, raw, corrected = (
-        values[:, places] for values in (relative_to_layer(found.raw[layer]), found.raw[layer], found.corrected[layer])
-    )
-    heads = range(len(raw)) if everyone else [head]
+    found = profile(traced, layer, left_out)
+    if len(found.there) < 3:
+        raise ValueError("A radar needs three values, and this text has fewer kinds of tokens.")
+    axes = [name if at in found.there else f"{name} (none)" for at, name in enumerate(found.axes)]
+    relative = np.nan_to_num(found.relative)
+    heads = range(len(found.raw)) if everyone else [head]
     jobs = notable.told(notable.shipped(traced.model))
     names = {each: " · ".join(filter(None, (f"Head {each + 1}", jobs.get((layer, each))))) for each in heads}
-    told = {each: _hover(names[each], axes, relative[each], raw[each], corrected[each]) for each in heads}
+    told = {each: _hover(names[each], axes, relative[each], found.raw[each], found.corrected[each]) for each in heads}
     shapes = {names[each]: chart.Shape(relative[each], told[each]) for each in heads}
     title = f"Specialization, layer {layer + 1}" + ("" if everyone else f", head {head + 1}")
-    table, axis_title = _numbers(axes, relative, raw, corrected), "from the lowest of this layer, 0, to the highest, 1"
+    axis_title = "from the lowest of this layer, 0, to the highest, 1"
+    table = _numbers(axes, relative, found.raw, found.corrected)
     return chart.radar(shapes, axes, title=title, axis_title=axis_title, chosen=names[head], table=table)
 
 

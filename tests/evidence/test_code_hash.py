@@ -113,7 +113,7 @@ def test_a_new_metric_or_pattern_of_heads_makes_no_result_stale(measured: Measur
 @pytest.mark.parametrize(
     ("name", "old", "new", "changes"),
     [
-        ("lab.experiments.copying.page", "Does that head just count", "Does this head only count", False),
+        ("lab.experiments.copying.page", "How does it find that", "How does it reach that", False),
         ("lab.experiments.copying.page", "the best induction head", "the best head", False),
         ("lab.evidence.reasons", "clearly above 0, but not clearly", "above 0, but not clearly", False),
         ("lab.evidence.reasons", '"also untrained"', '"untrained, too"', False),

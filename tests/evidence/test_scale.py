@@ -24,8 +24,8 @@ from lab.evidence.relation_cases import find_cases
 from lab.evidence.scale import cluster, parts
 from lab.evidence.scale.parts import TreebankPart, plan
 from lab.evidence.treebank import EWT, halves_of
+from lab.evidence.word_kinds import tags_of
 from lab.experiments.grammar.measure import GrammarTest, Named, compared
-from lab.experiments.grammar.word_kinds import tags_of
 from lab.models.loading import load_model
 from lab.models.twin import twin
 from tests.conftest import TinyCheckpoint

@@ -37,7 +37,7 @@ TO_READ = {
     ("2_Embeddings.py", "rotary"),
     ("3_Self-attention.py", "all-rows"),
     ("5_Attention_metrics.py", "two-heads"),
-    ("6_Head_specialization.py", "seven-metrics"),
+    ("6_Head_specialization.py", "radar"),
     ("8_Feed-forward_and_LayerNorm.py", "excited-by"),
     ("8_Feed-forward_and_LayerNorm.py", "residual"),
 }

@@ -17,9 +17,9 @@ from lab.evidence.relation_cases import Cases
 from lab.evidence.shipped import model_hash
 from lab.evidence.treebank import halves
 from lab.evidence.verdicts import HOLDS, Verdict
+from lab.evidence.word_kinds import Tags
 from lab.experiments.grammar import measure
 from lab.experiments.grammar.measure import GrammarTest, known
-from lab.experiments.grammar.word_kinds import Tags
 from lab.models.batches import ProgressFunction
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.jobs import Stopped

@@ -19,10 +19,10 @@ from lab.course.sentences.agreement import ATTRACTIONS, FORMS
 from lab.evidence.notable import JOBS, in_folder
 from lab.evidence.own_sentence import cases
 from lab.figures.specialization import names_of
-from lab.lessons.head_specialization import matters
+from lab.lessons.head_specialization import does_it_matter
 from lab.lessons.head_specialization.attraction import attractions
-from lab.lessons.head_specialization.checks import pattern_name
-from lab.lessons.head_specialization.figures import others_map, to_others
+from lab.lessons.head_specialization.named_patterns import pattern_name
+from lab.lessons.head_specialization.relations import others_map, to_others
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from lab.models.interventions import Interventions
 from lab.models.trace import trace_encoding
@@ -36,8 +36,8 @@ from tests.sentences import STORY
 PAGE = "6_Head_specialization.py"
 TEXT = "The cat sat on the mat because it was tired in Paris."
 STEPS = (
-    "tagged-sentence",
-    "seven-metrics",
+    "kinds-of-words",
+    "radar",
     "named-patterns",
     "grammar",
     "does-it-matter",
@@ -75,21 +75,21 @@ def test_gpt2_has_a_first_token_instead_of_cls(text: str, offer: Offer) -> None:
     name = offer("gpt2")
     at = visit(PAGE, model=name, text=text, version="Corrected")
     assert at.selectbox(key="model").value == name
-    go(at, "seven-metrics")
+    go(at, "radar")
     reveal(at).segmented_control(key="sinks").set_value("Kept").run()
     assert "**First token**" in words(unfold(at, "_formulas"))
 
 
 def test_the_words_of_a_pair_are_tagged() -> None:
     at = visit(PAGE, text="She sat.", pair="Anna stood in Paris.")
-    go(at, "tagged-sentence")
+    go(at, "kinds-of-words")
     assert any("proper noun" in str(html.proto.body) for html in at.get("html"))
 
 
 @pytest.mark.parametrize("weights", ["Constructed", "Random"])
 def test_toys_have_patterns_but_no_parts_of_speech(weights: str) -> None:
     at = visit(PAGE, mode="Toy", toy_weights=weights, toy_seed="5")
-    go(at, "seven-metrics")
+    go(at, "radar")
     assert "is **" in words(unfold(go(at, "named-patterns"), "_own_scores"))
     read(go(at, "many-sentences"))
     assert "heads have a different name here" in words(at)
@@ -102,7 +102,7 @@ def test_cards_show_the_metrics_of_the_chosen_head() -> None:
     found = trace_specialization(one.trace, one.upos, one.entities)
     for corrected in (False, True):
         version = "Corrected" if corrected else "Raw"
-        at = unfold(open_step("seven-metrics", layer="2", head="3", version=version, sinks="Kept"), "_formulas")
+        at = unfold(open_step("radar", layer="2", head="3", version=version, sinks="Kept"), "_formulas")
         for dimension in SPECIALIZATIONS:
             value = found.values(dimension.id, corrected)[1, 2]
             assert f"**{value:.3f}**" in words(at), dimension.id
@@ -237,16 +237,16 @@ def test_without_special_tokens_or_the_first_one_a_card_says_what_the_words_alon
     before = trace_specialization(one.trace, one.upos, one.entities)
     kept = before.values("function_words", True)[layer - 1, head - 1]
     params = {"text": BOYS, "model": model, "layer": str(layer), "head": str(head), "version": "Corrected"}
-    without = words(unfold(open_step("seven-metrics", **params), "_formulas"))
+    without = words(unfold(open_step("radar", **params), "_formulas"))
     assert f"**{value:.3f}** × a uniform head" in without
     assert f": {kept:.3f}" in without  # what it would be with them
     assert "among the tokens that are left" in without
-    with_them = words(unfold(open_step("seven-metrics", **params, sinks="Kept"), "_formulas"))
+    with_them = words(unfold(open_step("radar", **params, sinks="Kept"), "_formulas"))
     assert f"**{kept:.3f}** × a uniform head" in with_them and f": {value:.3f}" in with_them
     assert "among all tokens" in with_them
-    said = words(open_step("tagged-sentence", **params))
+    said = words(open_step("kinds-of-words", **params))
     assert f"{lost:.0%} of this head’s attention goes to" in said and "is left out here" in said
-    assert "is left out here" not in words(open_step("tagged-sentence", **params, sinks="Kept"))
+    assert "is left out here" not in words(open_step("kinds-of-words", **params, sinks="Kept"))
 
 
 def function_words(samples: list[HeadSample]) -> Values:
@@ -286,7 +286,7 @@ def test_many_sentences_say_how_many_heads_the_special_tokens_move_across_one() 
 
 
 def test_tags_of_the_sentence_are_listed() -> None:
-    at = unfold(open_step("tagged-sentence"), "_tokens")
+    at = unfold(open_step("kinds-of-words"), "_tokens")
     assert pipeline.pipeline().description in words(at)
     table = next(frame.value for frame in at.dataframe if "part of speech" in frame.value)
     one = sample(TEXT)
@@ -298,7 +298,7 @@ def test_tags_of_the_sentence_are_listed() -> None:
         assert pipeline.spelled_out(tag) in chips
 
 
-@pytest.mark.parametrize("step", ["tagged-sentence", "seven-metrics", "grammar"])
+@pytest.mark.parametrize("step", ["kinds-of-words", "radar", "grammar"])
 def test_a_text_that_is_not_english_is_told_from_one_that_is(step: str) -> None:
     at = open_step(step, text="Der Hund schläft auf dem Sofa, weil er müde ist.")
     assert any("does not look English" in each.value for each in at.warning)
@@ -375,7 +375,7 @@ def test_heads_are_taken_away_one_at_a_time_in_six_sentences(model: str) -> None
 
 
 def test_a_model_that_takes_long_is_asked_only_at_a_click(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matters, "_UNASKED", 0)
+    monkeypatch.setattr(does_it_matter, "_UNASKED", 0)
     at = open_step("does-it-matter", model="lab-bert")
     assert not at.get("vega_lite_chart") and "one run each of 6 sentences: about" in words(at)
     next(button for button in at.button if button.label == "Switch off each head").click().run()
@@ -401,7 +401,7 @@ def test_own_sentences_are_averaged() -> None:
     at.segmented_control(key="sinks").set_value("Kept").run()
     highest = function_words([sample(line) for line in OWN.splitlines() if line]).max()
     assert f"**{highest:.2f}** times" in words(at)
-    go(at, "seven-metrics")
+    go(at, "radar")
     go(at, "many-sentences")
     assert at.text_area(key="_lines").value == OWN  # kept while another step was on screen
     at.text_area(key="_lines").set_value("One line.\n" * 201).run()
@@ -445,7 +445,7 @@ def no_pipeline(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_without_a_pipeline_the_patterns_still_work() -> None:
     at = visit(PAGE, text=TEXT)
     assert tuple(walk(at)) == STEPS
-    assert "Restore the folder" in words(go(at, "seven-metrics"))
+    assert "Restore the folder" in words(go(at, "radar"))
     assert "is **" in words(unfold(go(at, "named-patterns"), "_own_scores"))
     assert "tagger is not available" in words(go(at, "many-sentences"))
 
@@ -455,7 +455,7 @@ def test_checks_are_three_at_least() -> None:
 
 
 def test_each_card_says_what_attention_atlas_calls_its_metric() -> None:
-    said = words(unfold(open_step("seven-metrics", sinks="Kept"), "_formulas"))
+    said = words(unfold(open_step("radar", sinks="Kept"), "_formulas"))
     names = ("Syntax Focus", "Semantics Focus", "CLS Focus", "Punctuation Focus", "Entities Focus")
     assert all(f"Also called “{name}”" in said for name in (*names, "Long-Range Attention", "Self-Attention"))
 

@@ -63,7 +63,7 @@ def test_each_lesson_keeps_two_toy_steps_and_one_with_a_figure(lesson: Lesson) -
 
 @pytest.mark.parametrize("weights", ["Constructed", "Random"])
 def test_lesson_6_measures_what_needs_no_tags(weights: str) -> None:
-    at = visit(PAGES["head-specialization"], mode="Toy", toy_weights=weights, step="seven-metrics")
+    at = visit(PAGES["head-specialization"], mode="Toy", toy_weights=weights, step="radar")
     assert "Letters have no parts of speech" in words(at)
     reveal(at)
     assert len(at.get("plotly_chart")) == 1

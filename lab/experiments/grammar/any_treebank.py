@@ -20,8 +20,8 @@ from lab.evidence.reasons import LABELS
 from lab.evidence.scale.parts import OWN, OtherWeights, TreebankPart, TreebankParts, plan
 from lab.evidence.scale.workers import Workers, WorkersLost, processes
 from lab.evidence.treebank import Half, file_hash, halves_of
+from lab.evidence.word_kinds import tags_of
 from lab.experiments.grammar.measure import MEASUREMENT, GrammarTest, Named, RelationRow, compared
-from lab.experiments.grammar.word_kinds import tags_of
 from lab.models.catalogue import ModelUnavailable, card
 from lab.models.config import CheckpointError
 from lab.models.loading import load_model

@@ -23,7 +23,7 @@ from lab.evidence.published import CLARK
 from lab.evidence.relation_cases import Cases, best_offset, find_cases
 from lab.evidence.tables import APART
 from lab.evidence.treebank import EWT, GUM, Sentence, file_hash, gum, halves
-from lab.experiments.grammar.word_kinds import KindRule, Tags, best_rule, tags_of
+from lab.evidence.word_kinds import KindRule, Tags, best_rule, tags_of
 from lab.models.batches import ProgressFunction, unwatched
 from lab.models.twin import untrained_twin
 from lab.text.tags.pipeline import tagger_files
@@ -62,7 +62,7 @@ class RelationRow:
     twin_right
         The number of cases here that the untrained twin's best head on A names right.
     rule_end, rule_side, rule_kinds
-        The best rule by kinds of words on A (:class:`lab.experiments.grammar.word_kinds.KindRule`); the kinds are
+        The best rule by kinds of words on A (:class:`lab.evidence.word_kinds.KindRule`); the kinds are
         joined by spaces.
     rule_right, gold_right
         The number of cases here that this rule names right, by a tagger's parts of speech and by annotated ones.

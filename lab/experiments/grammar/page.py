@@ -17,11 +17,13 @@ from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.ranges import ranges
 from lab.course.words import escaped, head_name
+from lab.evidence.kind_rules import in_words, kinds_in_words
 from lab.evidence.published import CLARK
 from lab.evidence.reasons import LABELS, why
 from lab.evidence.relation_cases import between_words, encode_words, find_cases
 from lab.evidence.treebank import Sentence, gum, halves
 from lab.evidence.verdicts import HOLDS, Verdict
+from lab.evidence.word_kinds import LEFT, KindRule
 from lab.experiments.grammar.measure import (
     LOOKS_BACK,
     MEASUREMENT,
@@ -32,13 +34,11 @@ from lab.experiments.grammar.measure import (
     fixed_offsets,
     result,
 )
-from lab.experiments.grammar.word_kinds import LEFT, KindRule
 from lab.models.interventions import Head, Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.questions.bets import Belief, Bet, between
 from lab.questions.question import Right
-from lab.text.tags.pipeline import spelled_out
 from lab.ui import runs
 from lab.ui.experiments.experiment import Experiment
 from lab.ui.experiments.page import look_there
@@ -251,7 +251,7 @@ def beside_kinds(rows: Sequence[RelationRow]) -> str:
     if subject is None or (subject.rule_end, subject.rule_side) != (1, LEFT):
         return f"{said}."
     rule = f"{100 * subject.rule_accuracy:.0f}"
-    return f"{said}: the nearest {_kinds(subject.rule)} left of a verb is its subject in {rule} of 100."
+    return f"{said}: the nearest {kinds_in_words(subject.rule)} left of a verb is its subject in {rule} of 100."
 
 
 def _elsewhere(found: GrammarTest) -> list[str]:
@@ -267,14 +267,7 @@ def _elsewhere(found: GrammarTest) -> list[str]:
 
 def told(rule: KindRule) -> str:
     """Write a rule by kinds of words: "from the head, the nearest noun or pronoun to the left"."""
-    start = "dependent" if rule.end == 0 else "head"
-    return f"from the {start}, the nearest {_kinds(rule)} to the {'left' if rule.side == LEFT else 'right'}"
-
-
-def _kinds(rule: KindRule) -> str:
-    """Name the kinds of words at which a rule stops; a name of somebody is a noun here."""
-    *most, last = [spelled_out(kind) for kind in rule.kinds if kind != "PROPN" or "NOUN" not in rule.kinds]
-    return f"{', '.join(most)} or {last}" if most else last
+    return f"from the {'dependent' if rule.end == 0 else 'head'}, {in_words(rule)}"
 
 
 def _farthest(row: RelationRow) -> str:

@@ -1,26 +1,41 @@
-"""The screen about grammar: how often a head finds a relation in many sentences, and whether it does in this one."""
+"""Grammar: how often a head finds the word that grammar asks for, beside two rules without grammar."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from lab.analysis.heads.attention import attention_map
+from lab.charts.base.axes import Scale
+from lab.charts.base.figure import Figure
+from lab.charts.marks.bars import bars
 from lab.course.pages import experiment_of
 from lab.course.sentences.looks import look_head
-from lab.course.words import escaped, head_name, mostly, quoted, resting_place
+from lab.course.words import escaped, head_name, listed, mostly, quoted, resting_place
 from lab.evidence import relation_cases
-from lab.evidence.notable import Notable
+from lab.evidence.kind_rules import in_words, shipped
+from lab.evidence.notable import JOBS, Doing, HeadJob, Notable
+from lab.evidence.notable import shipped as shipped_jobs
 from lab.evidence.own_sentence import Case, cases
+from lab.evidence.published import CLARK
 from lab.evidence.verdicts import FEW
-from lab.lessons.head_specialization import LESSON, checks, figures, meanings
-from lab.lessons.head_specialization.relations import show_with_grammar
-from lab.lessons.head_specialization.view import say_language
+from lab.lessons.head_specialization import LESSON
+from lab.lessons.head_specialization.relations import others_map, show_with_grammar, to_others
+from lab.lessons.head_specialization.view import begun, show_language
 from lab.models.catalogue import DEFAULT_MODEL, twin_of
 from lab.models.interventions import Head, Interventions
 from lab.models.loading import LoadedModel
+from lab.models.trace import Trace
+from lab.questions.asking import Asking, asks
+from lab.questions.basis import bet, derivable
+from lab.questions.kinds import which_holds
+from lab.questions.question import MARGIN, Option, Question, shuffled
+from lab.questions.returning import Spot
 from lab.text.tags.pipeline import PipelineUnavailable
 from lab.text.tags.tokens import parsed
 from lab.ui import runs
@@ -43,11 +58,167 @@ _IN_WORDS = {
     "det": "{dependent} belongs to {head}",
     "case": "{dependent} belongs to {head}",
 }
+_NAMED = 3  # number of words that a sentence lists
+# The words from and to which a head looks that finds each relation, short enough for an axis.
+_BETWEEN = {
+    "obj:head": "object → verb",
+    "obj:dependent": "verb → object",
+    "nsubj:head": "subject → verb",
+    "nsubj:dependent": "verb → subject",
+    "det:head": "the → noun",
+    "det:dependent": "noun → the",
+    "case:head": "in → noun",
+    "case:dependent": "noun → in",
+}
 
 
-def show_grammar(view: OneHead) -> None:
-    """Show how often a head, and a rule that only counts places, find a relation, and one case in this sentence."""
-    found = _measured(view)
+def grammatical(found: tuple[Notable, ...] | None) -> tuple[Notable, ...]:
+    """The jobs of a model's heads that are relations of grammar."""
+    return tuple(each for each in found or () if each.job.grammatical)
+
+
+def in_100(share: float) -> str:
+    """Write a share as a count: “68 of 100”."""
+    return f"{100 * share:.0f} of 100"
+
+
+def said(each: Notable, doing: Doing, here: tuple[Case, ...], shown: Case | None = None) -> str:
+    """Say how often a head and a rule find a relation over many sentences, and how often the head does in this one.
+
+    ``shown`` is the pair of this text that is drawn; if it is None, the first pair that is right is named.
+    """
+    name = begun(head_name((doing.layer, doing.head)))
+    kinds = shipped()[each.job.id].share
+    many = (
+        f"{name} {each.job.does} in {in_100(doing.score)} cases. The rule that only counts places is right in "
+        f"{in_100(each.chance or 0.0)}, and the rule that knows kinds of words in **{in_100(kinds)}**"
+        f"{_so(doing.score, kinds)}."
+    )
+    if not here:
+        return f"{many} Your sentence has no such pair."
+    right = [case for case in here if case.right]
+    case = shown or (right or list(here))[0]
+    told = f"from {quoted(case.asked)} it looks most at {quoted(case.named)}" if case.named else "it sees no other word"
+    verdict = "" if case.right else f", not at {quoted(case.sought)}"
+    return f"{many} In your sentence it is right {len(right)} of {len(here)} times: {told}{verdict}."
+
+
+def _so(head: float, kinds: float) -> str:
+    """Say what follows if the rule by kinds of words is at least as good as the head."""
+    if head < kinds - MARGIN:
+        return ": what looks like grammar may be kinds of words and nearness"
+    return "" if head > kinds + MARGIN else ", about as often"
+
+
+def too(case: Case) -> str:
+    """Name the words that also look at the right word, though the job is not about them; "" if there are none."""
+    if not case.right or not case.too:
+        return ""
+    rest = len(case.too) - _NAMED
+    words = [quoted(word) for word in case.too[:_NAMED]] + ([f"{rest} more"] if rest > 0 else [])
+    look, them = ("looks", "it") if len(case.too) == 1 else ("look", "them")
+    return (
+        f"But {listed(words)} {look} most at {quoted(case.sought)}, too, and the job is not about {them}. So this "
+        "sentence alone shows no grammar."
+    )
+
+
+def jobs(found: Sequence[Notable], chosen: int) -> Figure:
+    """Draw how often the best head finds each relation, and below it, in weak colours, the two rules without grammar.
+
+    ``chosen`` is the index of a relation, from 0, which comes first.
+    """
+    order = [found[chosen], *(each for at, each in enumerate(found) if at != chosen)]
+    labels = [label for each in order for label in (_BETWEEN[each.job.id], "kinds of words", "same distance")]
+    rules = shipped()
+    values = np.ravel([(each.heads[0].score, rules[each.job.id].share, each.chance) for each in order])
+    heads_of = [each.heads[0].name for each in order]
+    drawn = bars(
+        labels,
+        values,
+        Scale("Share of cases that are right", (0.0, 1.0), ".2f"),
+        title="How often the best head finds the right word",
+        highlight=range(0, len(labels), 3),
+    )
+    columns = {
+        "head": heads_of,
+        "right": [each.heads[0].score for each in order],
+        "rule by kinds of words": [rules[each.job.id].share for each in order],
+        "best fixed distance": [each.chance for each in order],
+    }
+    return replace(drawn, table=partial(pd.DataFrame, columns, [each.job.does for each in order]))
+
+
+def _beats_kinds(job: HeadJob) -> Asking:
+    """Return what asks whether a model's best head for a job is right more often than the rule by kinds of words."""
+
+    @asks(
+        basis=bet(
+            "The head has learned grammar, so it is right more often than a rule that knows only kinds of words.",
+            "Kinds of words and nearness are enough, so the rule is right at least as often.",
+        ),
+        hint="Which nouns are near a verb, and which of them is its subject?",
+    )
+    def beats_kinds(spot: Spot) -> Question | None:
+        found = next((each for each in shipped_jobs(spot.trace.model) or () if each.job == job), None)
+        return None if found is None else against_kinds(found)
+
+    return beats_kinds
+
+
+def against_kinds(each: Notable) -> Question | None:
+    """Ask which is right more often, the best head for a job or the rule by kinds of words; None if neither leads."""
+    score, rule = each.heads[0].score, shipped()[each.job.id]
+    if abs(score - rule.share) < MARGIN:
+        return None
+    why = f"The head is right in {in_100(score)} cases, and the rule in {in_100(rule.share)}."
+    outcomes = {
+        "The head: it has learned some grammar": score > rule.share,
+        "The rule: kinds of words and nearness are enough": score < rule.share,
+    }
+    return which_holds("beats-kinds", "Which of the two is right more often?", why, outcomes)
+
+
+# The question about each job of grammar, by the job's id.
+BY_JOB = {job.id: _beats_kinds(job) for job in JOBS if job.grammatical}
+
+
+@asks(
+    basis=derivable(LESSON, "grammar", "the bars of a head and of a fixed distance"),
+    hint="What does a rule know if it always chooses the word at one distance?",
+    returns=4,
+)
+def same_as_distance(spot: Spot) -> Question | None:
+    """Ask what a score shows if a rule without any grammar reaches this score, too. The numbers are published."""
+    found = next(each for each in CLARK if each.name == "nn")
+    head, rule = (f"{100 * share:.1f}" for share in (found.accuracy, found.offset))
+    return shuffled(
+        "same-as-distance",
+        f"In *dog food*, *dog* belongs to *food*. In BERT base, the best head for such pairs is right in {head} of 100 "
+        f"cases, and the rule “always the next word” in {rule} (Clark et al. 2019). What do the two numbers show "
+        "together?",
+        (
+            Option(
+                "The head may only look at the next word",
+                f"A rule without grammar reaches {rule} as well, so {head} needs no grammar.",
+                correct=True,
+            ),
+            Option(
+                "The head knows which nouns belong together",
+                f"You read a high score as knowledge. But a rule that only counts places is right in {rule}, too.",
+            ),
+            Option(
+                "The model does not know which nouns belong together",
+                "You concluded from one head to the whole model. Other heads may know it, or the vectors may contain "
+                "it.",
+            ),
+        ),
+    )
+
+
+def show(view: OneHead) -> None:
+    """Show how often a head and two rules find a relation, and one case in this sentence."""
+    found = _look_for_jobs(view)
     if not found:
         show_with_grammar(view, view.query, (view.layer.index, view.head))
         return
@@ -59,26 +230,28 @@ def show_grammar(view: OneHead) -> None:
         st.warning(escaped(str(error)), icon=":material/extension_off:")
         return
     here = [cases(view.trace, tagged, each.job, each.heads[0]) for each in found]
-    at = _relation(view, found, here)
+    at = _chosen_relation(view, found, here)
     each, doing, own = found[at], found[at].heads[0], here[at]
-    shown = _clearest(view, each, own)
+    shown = clearest(view.trace, each, own)
     query = view.query if TOKEN.chosen() or shown is None else shown.query
     show_with_grammar(view, query, (doing.layer, doing.head))
-    say_language(view.trace)
-    say(_the_claim(view, each, shown))
-    if predict(LESSON, checks.beats_the_rule(each)):
-        draw(figures.jobs(found, at), "jobs")
-        st.caption("Strong bars show the best head for each relation; weak bars show the rule of one distance.")
-        meaning(meanings.grammar(each, doing, own, shown))
-        st.caption(_flattered(view.trace.model, (doing.layer, doing.head)))
+    show_language(view.trace)
+    say(claim(view.trace, each, shown))
+    if predict(LESSON, BY_JOB[each.job.id](view.spot)):
+        draw(jobs(found, at), "jobs")
+        st.caption(
+            "Strong bars: the best head for each relation. Weak bars: a rule that knows only kinds of words, and a "
+            f"rule that always chooses one distance. {_look_back(view.trace.model, (doing.layer, doing.head))}"
+        )
+        meaning(said(each, doing, own, shown))
         st.selectbox("Another job: the head that …", [one.job.does for one in found], at, key=_RELATION)
-        _try(view, each, own)
-        _folds(view, found, each, own)
+        _show_another(view, each, own)
+        _show_folds(view, found, each, own)
         way_to("The experiment", experiment_of("grammar"))
     code(relation_cases.named_words, relation_cases.between_words)
 
 
-def _flattered(model: LoadedModel, head: Head) -> str:
+def _look_back(model: LoadedModel, head: Head) -> str:
     """Warn that picking the best head flatters it; for the head of lesson 3, recall what it did there."""
     said = "The lab chose this head as the best of all heads on the same sentences, so its score is a little too good."
     if model.id != DEFAULT_MODEL or head != look_head(runs.run(model.id, DEFAULT_TEXT, "", Interventions())):
@@ -87,7 +260,7 @@ def _flattered(model: LoadedModel, head: Head) -> str:
     return f"{said} {also}"
 
 
-def _measured(view: OneHead) -> tuple[Notable, ...]:
+def _look_for_jobs(view: OneHead) -> tuple[Notable, ...]:
     """The relations that heads of this model find; if there are none, the reason is on screen."""
     model = view.trace.model
     if twin_of(model.id) is not None:
@@ -103,7 +276,7 @@ def _measured(view: OneHead) -> tuple[Notable, ...]:
             icon=":material/search:",
         )
         return ()
-    found = meanings.grammatical(known)
+    found = grammatical(known)
     if not found:
         st.info(
             f"No head of {escaped(model.id)} finds one of these relations clearly more often than the rule that only "
@@ -113,7 +286,7 @@ def _measured(view: OneHead) -> tuple[Notable, ...]:
     return found
 
 
-def _relation(view: OneHead, found: tuple[Notable, ...], here: list[tuple[Case, ...]]) -> int:
+def _chosen_relation(view: OneHead, found: tuple[Notable, ...], here: list[tuple[Case, ...]]) -> int:
     """Return the chosen relation, else the relation of the learner's head, else the first that its head finds here."""
     names = [each.job.does for each in found]
     if (chosen := st.session_state.get(_RELATION)) in names:
@@ -125,26 +298,26 @@ def _relation(view: OneHead, found: tuple[Notable, ...], here: list[tuple[Case, 
     return max(range(len(here)), key=lambda at: (any(case.right for case in here[at]), bool(here[at]), -at))
 
 
-def _clearest(view: OneHead, each: Notable, here: tuple[Case, ...]) -> Case | None:
+def clearest(trace: Trace, each: Notable, here: tuple[Case, ...]) -> Case | None:
     """The pair that is drawn: of the pairs that the head finds, or of all pairs if it finds none, the heaviest."""
     doing = each.heads[0]
-    weights = attention_map(view.trace.layer(doing.layer), doing.head)
+    weights = attention_map(trace.layer(doing.layer), doing.head)
     return max(here, key=lambda case: (case.right, float(weights[case.query, case.key])), default=None)
 
 
-def _the_claim(view: OneHead, each: Notable, case: Case | None) -> str:
-    """Say which word the head should find, with a pair from this sentence if there is one."""
+def claim(trace: Trace, each: Notable, case: Case | None) -> str:
+    """Say which word the head should find, with a pair from this sentence if there is one, and name the rules."""
     relation, end = each.job.id.split(":")
     told = "The green arcs are grammar. "
     if case is not None:
         dependent, head = (case.asked, case.sought) if end == "head" else (case.sought, case.asked)
         pair = _IN_WORDS[relation].format(dependent=quoted(dependent), head=quoted(head))
-        told += f"Here {pair}. {_not_counted(view, each, case)}"
-    doing = each.heads[0]
+        told += f"Here {pair}. {not_counted(trace, each, case)}"
+    doing, rule = each.heads[0], shipped()[each.job.id].rule
     return (
         f"{told}Does a head **{_infinitive(each.job.does)}** in any sentence? The best candidate is "
-        f"{head_name((doing.layer, doing.head))}. In sentences whose grammar people have annotated, a rule that always "
-        f"chooses one place, such as the word before, is right in {meanings.in_100(each.chance or 0.0)} cases."
+        f"{head_name((doing.layer, doing.head))}. But a rule "
+        f"that knows no grammar may find this word, too: **{in_words(rule)}**."
     )
 
 
@@ -153,23 +326,23 @@ def _infinitive(does: str) -> str:
     return does.replace("finds ", "find ", 1)
 
 
-def _not_counted(view: OneHead, each: Notable, case: Case) -> str:
+def not_counted(trace: Trace, each: Notable, case: Case) -> str:
     """Say which share of the first word's attention the arcs leave out."""
     doing = each.heads[0]
-    found = figures.to_others(view.trace, doing.layer, doing.head)
+    found = to_others(trace, doing.layer, doing.head)
     left = 1 - float(found.given[found.of_token[case.query]].sum())
-    where = f"{resting_place(view.trace)} and to the word itself" if any(view.trace.encoding.special) else "itself"
+    where = f"{resting_place(trace)} and to the word itself" if any(trace.encoding.special) else "itself"
     return f"The blue arcs leave out the {mostly(left)} that {quoted(case.asked)} gives to {where}. "
 
 
-def _try(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:
+def _show_another(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:
     """Offer a sentence in which the head is right, if it is not right in the learner's; otherwise offer the head."""
     doing = each.heads[0]
     if not here:
         why, text = "a sentence with objects, subjects and prepositions.", DEFAULT_TEXT
         try_this(why, "Take that sentence", {MODE: MODE.default, TEXT: text})
     elif not any(case.right for case in here):
-        shows = _sentence_for(view, each)
+        shows = _look_for_sentence(view, each)
         if shows is not None:
             try_this("a sentence in which this head is right.", "Take that sentence", {MODE: MODE.default, TEXT: shows})
     else:
@@ -179,7 +352,7 @@ def _try(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:
         )
 
 
-def _sentence_for(view: OneHead, each: Notable) -> str | None:
+def _look_for_sentence(view: OneHead, each: Notable) -> str | None:
     """Return the first of a few sentences in which the best head for a job is right.
 
     Returns None if the head is wrong in all.
@@ -191,7 +364,7 @@ def _sentence_for(view: OneHead, each: Notable) -> str | None:
     return None
 
 
-def _folds(view: OneHead, found: tuple[Notable, ...], each: Notable, here: tuple[Case, ...]) -> None:
+def _show_folds(view: OneHead, found: tuple[Notable, ...], each: Notable, here: tuple[Case, ...]) -> None:
     """Draw, folded, every pair of this sentence with the head's map, and every relation of the model."""
     if here:
         with st.expander("Every pair in your sentence", icon=":material/table:", on_change="rerun", key="_pairs") as x:
@@ -213,11 +386,11 @@ def _show_pairs(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:
         }
     )
     show_table(table)
-    case, doing = _clearest(view, each, here), each.heads[0]
+    case, doing = clearest(view.trace, each, here), each.heads[0]
     assert case is not None  # there are pairs
-    if said := meanings.too(case):
+    if said := too(case):
         say(said)
-    draw(partial(figures.others_map, view.trace, doing.layer, doing.head, case.query, case.key), "grammar-map")
+    draw(partial(others_map, view.trace, doing.layer, doing.head, case.query, case.key), "grammar-map")
     special = "special tokens and to " if any(view.trace.encoding.special) else ""
     st.caption(f"The attention of a word to {special}itself is left out, and each row is divided by its remaining sum.")
 

@@ -1,13 +1,23 @@
-"""The grammar of the learner's sentence, drawn as arcs below its tokens."""
+"""The grammar of the learner's sentence as arcs, and a head's attention between whole words."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.analysis.heads import attention
+from lab.analysis.heads.attention import window
+from lab.analysis.heads.values import Values
+from lab.charts.base.axes import Axis, Scale
+from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.components.sentence import Relation
+from lab.evidence.relation_cases import between_words
+from lab.figures.attention import MAP_TOKENS, place
+from lab.figures.axes import KEY, QUERY
 from lab.figures.sentence import sentence
-from lab.lessons.head_specialization.figures import to_others
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.text.tags.pipeline import PipelineUnavailable
@@ -42,14 +52,72 @@ def relations(trace: Trace) -> list[Relation]:
     spans = [TaggedSpan(each.start, each.end, at) for at, each in enumerate(found)]
     words = encoding_tags(trace.encoding, spans)
     first: dict[int, int] = {}
-    for place, word in enumerate(words):
+    for token, word in enumerate(words):
         if word is not None:
-            first.setdefault(word, place)
+            first.setdefault(word, token)
     return [
         Relation(first[each.head], first[at], _NAMES[each.relation])
         for at, each in enumerate(found)
         if each.relation in _NAMES and at in first and each.head in first
     ]
+
+
+@dataclass(frozen=True, eq=False)
+class ToOthers:
+    """The attention of a head between the m words of a text, as the experiment on grammar reads it.
+
+    given       (m, m), mean over the tokens of the word that looks, sum over those of the other word; diagonal 0
+    of_token    (n,), the word of each token; -1 for a token outside words, such as a special token
+    words       (m,), as they are spelt, without words of which the model reads no token
+    """
+
+    given: Values
+    of_token: NDArray[np.int64]
+    words: tuple[str, ...]
+
+    @property
+    def shares(self) -> Values:
+        """The rows of ``given`` divided by their sums, (m, m); a row of zeros stays zero."""
+        sums = self.given.sum(axis=1, keepdims=True)
+        return np.divide(self.given, sums, out=np.zeros_like(self.given), where=sums > 0)
+
+    @property
+    def of_tokens(self) -> NDArray[np.float32]:
+        """The shares between tokens, (n, n): the share that goes to a word is at its first token; all others are 0."""
+        firsts = np.array([at >= 0 and at not in self.of_token[:i] for i, at in enumerate(self.of_token)])
+        inside = np.outer(self.of_token >= 0, firsts)
+        return np.where(inside, self.shares[np.ix_(self.of_token, self.of_token)], 0).astype(np.float32)
+
+
+def to_others(traced: Trace, layer: int, head: int) -> ToOthers:
+    """Add up the attention of each word of the text (of a pair, the first text) to each other word.
+
+    Raises PipelineUnavailable.
+    """
+    found = parsed(traced).tokens
+    spans = [TaggedSpan(each.start, each.end, at) for at, each in enumerate(found)]
+    owner = [-1 if at is None else at for at in encoding_tags(traced.encoding, spans)]
+    seen = sorted({at for at in owner if at >= 0})
+    of_token = np.array([seen.index(at) if at >= 0 else -1 for at in owner])
+    weights = attention.attention_map(traced.layer(layer), head)[None]
+    given = between_words(weights, of_token, len(seen))[0].astype(np.float64)
+    np.fill_diagonal(given, 0)
+    return ToOthers(given, of_token, tuple(found[at].text for at in seen))
+
+
+def others_map(traced: Trace, layer: int, head: int, query: int, key: int) -> Heatmap:
+    """Draw the shares of :func:`to_others`; the cell of the words with the tokens ``query`` and ``key`` is outlined."""
+    found = to_others(traced, layer, head)
+    cell = [int(found.of_token[token]) for token in (query, key)]
+    rows, columns = (window(word, len(found.words), MAP_TOKENS) for word in cell)
+    return heatmap(
+        found.shares[rows, columns],
+        (Axis(QUERY, found.words[rows], rows.start + 1), Axis(KEY, found.words[columns], columns.start + 1)),
+        Scale("Share", (0.0, 1.0)),
+        title=f"Attention to other words, {place(layer, head)}",
+        highlight=(cell[0] - rows.start, cell[1] - columns.start),
+        causal=traced.model.config.causal and len(found.words) <= MAP_TOKENS,
+    )
 
 
 def show_with_grammar(view: OneHead, query: int, of: Head) -> None:

@@ -1,10 +1,10 @@
-"""Code that several screens of the lesson on head specialization share: tags, and names of dimensions."""
+"""What several steps of the lesson share: the kinds of words, the tokens that take part, and names of dimensions."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from lab.analysis.heads.specialization import SPECIALIZATIONS, Dimension
+from lab.analysis.heads.specialization import Dimension, Specialization, specialization
 from lab.analysis.heads.values import Mask, keep_others
 from lab.course.words import escaped
 from lab.figures.specialization import axis_name
@@ -13,19 +13,19 @@ from lab.text.tags.english import looks_english
 from lab.text.tags.pipeline import PipelineUnavailable
 from lab.text.tags.tokens import Tags, trace_tags
 from lab.toy.models import is_toy
-from lab.ui import runs
+from lab.ui import runs, sidebar
 from lab.ui.shared.metric_choice import choose_sinks, sinks_left_out
 from lab.ui.shared.one_head import OneHead
 
 
-def tags_of(view: OneHead) -> Tags | None:
+def look_for_tags(view: OneHead) -> Tags | None:
     """Part of speech and entity of each token (letters have neither); without a tagger, say why and return None."""
     if is_toy(view.trace.model):
         return ((None,) * len(view.trace),) * 2
-    return tags_or_reason(view.trace)
+    return look_for_tags_of(view.trace)
 
 
-def tags_or_reason(trace: Trace) -> Tags | None:
+def look_for_tags_of(trace: Trace) -> Tags | None:
     """Part of speech and entity of each token of any text; without a tagger, say why and return None."""
     try:
         runs.load_tagger()
@@ -36,11 +36,11 @@ def tags_or_reason(trace: Trace) -> Tags | None:
             icon=":material/extension_off:",
         )
         return None
-    say_language(trace)
+    show_language(trace)
     return tags
 
 
-def say_language(trace: Trace) -> None:
+def show_language(trace: Trace) -> None:
     """Warn if a text does not look English, because the tagger is for English."""
     if not looks_english(f"{trace.text} {trace.pair or ''}"):
         st.warning(
@@ -50,27 +50,36 @@ def say_language(trace: Trace) -> None:
         )
 
 
-def left_out(view: OneHead) -> bool:
+def chosen_left_out(view: OneHead) -> bool:
     """Return whether the special tokens (or the first token of a model without them) are left out."""
-    return sinks_left_out() and kept_others(view) is not None
+    return sinks_left_out() and kept_others(view.trace) is not None
 
 
-def kept_others(view: OneHead) -> Mask | None:
+def kept_others(trace: Trace) -> Mask | None:
     """The tokens that take part if special (or first) ones are left out, (n,); None if none can be, as with letters."""
-    return None if is_toy(view.trace.model) else keep_others(view.trace)
+    return None if is_toy(trace.model) else keep_others(trace)
 
 
-def kept_tokens(view: OneHead) -> Mask | None:
+def measured(trace: Trace) -> Specialization | None:
+    """Return the seven metrics among words, as the lesson's questions use them; None without a tagger."""
+    try:
+        return specialization(trace, only_words=kept_others(trace) is not None)
+    except PipelineUnavailable:
+        return None
+
+
+def chosen_kept(view: OneHead) -> Mask | None:
     """The tokens that take part, (n,); None if all do."""
-    return kept_others(view) if left_out(view) else None
+    return kept_others(view.trace) if chosen_left_out(view) else None
 
 
 def choose_part(view: OneHead) -> None:
     """Draw the switch for special (or first) tokens; a toy has none, because all its tokens are letters."""
     if is_toy(view.trace.model):
         return
-    alone = kept_others(view) is None
-    choose_sinks("This text has no other tokens, so none is left out." if alone else None)
+    alone = kept_others(view.trace) is None
+    with sidebar.controls():
+        choose_sinks("This text has no other tokens, so none is left out." if alone else None)
 
 
 def name_of(dimension: Dimension, trace: Trace) -> str:
@@ -78,6 +87,18 @@ def name_of(dimension: Dimension, trace: Trace) -> str:
     return escaped(axis_name(trace, dimension))
 
 
-def dimension(id: str) -> Dimension:
-    """Return the dimension with this id."""
-    return next(known for known in SPECIALIZATIONS if known.id == id)
+# The name of each dimension inside a sentence.
+ABOUT = {
+    "function_words": "function words",
+    "content_words": "content words",
+    "punctuation": "punctuation",
+    "entities": "names of people, places and the like",
+    "cls": "the first token",
+    "long_range": "tokens five or more places away",
+    "self": "each token itself",
+}
+
+
+def begun(sentence: str) -> str:
+    """Return the sentence with a capital first letter."""
+    return sentence[0].upper() + sentence[1:]

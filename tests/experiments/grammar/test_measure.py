@@ -16,6 +16,7 @@ from lab.evidence.relation_cases import Cases, find_cases
 from lab.evidence.tables import from_tables, to_tables
 from lab.evidence.treebank import ewt, gum, halves
 from lab.evidence.verdicts import FEW, HOLDS, Verdict
+from lab.evidence.word_kinds import Tags, tags_of
 from lab.experiments.grammar import measure
 from lab.experiments.grammar.measure import (
     GrammarTest,
@@ -26,7 +27,6 @@ from lab.experiments.grammar.measure import (
     replicate,
 )
 from lab.experiments.grammar.page import why_of
-from lab.experiments.grammar.word_kinds import Tags, tags_of
 from lab.models.catalogue import CATALOGUE, ships
 from lab.models.jobs import Stopped
 from lab.models.loading import LoadedModel, load_model

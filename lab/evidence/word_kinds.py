@@ -9,7 +9,7 @@ them by the people who annotated the treebank.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -84,10 +84,14 @@ def _tagged(sentences: tuple[tuple[str, ...], ...]) -> TagsOf:
     return tagged_words(sentences)
 
 
-def best_rule(cases: Cases, tags: TagsOf) -> KindRule:
-    """Return the rule that is right most often in ``cases``; of equal rules, the first one with the fewest kinds."""
+def best_rule(cases: Cases, tags: TagsOf, ends: Collection[int] = (0, 1)) -> KindRule:
+    """Return the rule that is right most often in ``cases``; of equal rules, the first one with the fewest kinds.
+
+    Only rules that start at one of the ``ends`` are tried.
+    """
     candidates = []
-    for end, sought in enumerate((cases.head, cases.dependent)):
+    for end in ends:
+        sought = cases.dependent if end else cases.head
         words = zip(cases.sentence.tolist(), sought.tolist(), strict=True)
         common = [kind for kind, _ in Counter(tags[sentence][word] for sentence, word in words).most_common(MOST_KINDS)]
         kinds = [tuple(sorted(common[:most])) for most in range(1, len(common) + 1)]

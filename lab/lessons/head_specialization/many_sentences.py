@@ -1,4 +1,4 @@
-"""The screen about many sentences: the names and numbers of every head, averaged over them."""
+"""Many sentences: the names and numbers of every head, averaged over them."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ from lab.charts.cells.heatmap import heatmap
 from lab.course.words import aside, escaped
 from lab.figures.axes import layers_and_heads
 from lab.figures.specialization import axis_name, names_map
-from lab.lessons.head_specialization import LESSON, checks
-from lab.lessons.head_specialization.patterns import show_best_heads
-from lab.lessons.head_specialization.view import choose_part, left_out
+from lab.lessons.head_specialization import AVERAGED
+from lab.lessons.head_specialization.named_patterns import pattern_name, show_best_heads
+from lab.lessons.head_specialization.view import choose_part, chosen_left_out
 from lab.models.batches import ProgressFunction
 from lab.models.loading import LoadedModel
+from lab.models.trace import Trace
 from lab.models.twin import untrained_twin
 from lab.text.bundled import bundled_sentences
 from lab.text.tags.pipeline import PipelineUnavailable, pipeline
@@ -41,15 +42,16 @@ from lab.toy.data import as_text
 from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning
+from lab.ui.frame.header import idea
 from lab.ui.long_work import offer
 from lab.ui.parameters import BUNDLED, MAX_CHARACTERS, MODE, SOURCE, TOY
-from lab.ui.quiz.predictions import predict
 from lab.ui.shared.one_head import OneHead
 from lab.ui.terms import say
 from lab.ui.toys import toy_runs
 from lab.ui.typed import say_shortened, shorten
 
-AVERAGED = "named-on-average"
+IDEA = """
+One sentence can mislead. Here every number is a mean over many sentences, and each sentence counts the same."""
 MOST_LINES = 200
 _LINES = "_own_lines"
 _NAMES = "Names"
@@ -70,9 +72,11 @@ class Surveyed:
         return mean_features(self.features(left_out))
 
 
-def show_many(view: OneHead) -> None:
+def show(view: OneHead) -> None:
     """Show names and specialization, averaged over sentences."""
-    found = survey_of(view)
+    idea(IDEA)
+    choose_part(view)
+    found = look_for_survey(view)
     if found is None:
         return
     tagged = not np.isnan(found.mean()[..., [FEATURES.index(each.id) for each in SPECIALIZATIONS]]).all()
@@ -89,17 +93,14 @@ def _show_names(view: OneHead, found: Surveyed) -> None:
     scores, chance = pattern_scores(found.mean()), chance_over(found.readings)
     names = name_scores(scores, chance)
     here = trace_names(view.trace)
-    question = checks.same_names(int(np.count_nonzero(names == here)), names.size)
-    if not predict(LESSON, question):
-        return
     layer, head = view.layer.index, view.head
     drawn = names_map(names, layer, head, f"Heads that have a name, mean of {len(found.readings)} sentences")
     draw(drawn, AVERAGED, clickable=True)
     changed = int(np.count_nonzero(names != here))
     meaning(
         f"**{changed} of {names.size}** heads have a different name here than on your text alone. "
-        f"{view.place[0].upper()}{view.place[1:]} is “{checks.pattern_name(str(names[layer, head]))}” on average and "
-        f"“{checks.pattern_name(str(here[layer, head]))}” on your text."
+        f"{view.place[0].upper()}{view.place[1:]} is “{pattern_name(str(names[layer, head]))}” on average and "
+        f"“{pattern_name(str(here[layer, head]))}” on your text."
     )
     with st.expander("The best head of each pattern", on_change="rerun", key="_best_averaged") as best:
         if best.open:
@@ -109,9 +110,9 @@ def _show_names(view: OneHead, found: Surveyed) -> None:
 
 def _show_dimension(view: OneHead, found: Surveyed, place: int) -> None:
     shown, count = SPECIALIZATIONS[place], len(found.readings)
-    values, kept = (feature(found.mean(each), shown.id) for each in (left_out(view), False))
+    values, kept = (feature(found.mean(each), shown.id) for each in (chosen_left_out(view), False))
     name = axis_name(view.trace, shown)
-    if shown.id == "cls" and left_out(view):
+    if shown.id == "cls" and chosen_left_out(view):
         st.info(f"{escaped(name)} is left out, so it has no value. Choose “Kept”.", icon=":material/info:")
         return
     if not np.isfinite(values).all():
@@ -123,37 +124,36 @@ def _show_dimension(view: OneHead, found: Surveyed, place: int) -> None:
     high = np.unravel_index(int(values.argmax()), values.shape)
     say(
         f"Layer {high[0] + 1}, head {high[1] + 1} has the highest value: **{values[high]:.2f}** times the value of a "
-        f"uniform head{_among(view)}. {int(np.count_nonzero(values > 1))} of {values.size} heads are above 1. "
-        + _changed_by(view, values, kept)
+        f"uniform head{_among(view.trace, chosen_left_out(view))}. {int(np.count_nonzero(values > 1))} of "
+        f"{values.size} heads are above 1. " + _changed_by(view.trace, chosen_left_out(view), values, kept)
     )
-    choose_part(view)
 
 
-def _among(view: OneHead) -> str:
-    return f" among all tokens but {escaped(aside(view.trace))}" if left_out(view) else ""
+def _among(trace: Trace, left_out: bool) -> str:
+    return f" among all tokens but {escaped(aside(trace))}" if left_out else ""
 
 
-def _changed_by(view: OneHead, values: Values, kept: Values) -> str:
+def _changed_by(trace: Trace, left_out: bool, values: Values, kept: Values) -> str:
     """Say how the values would change if special tokens took part; ``kept`` has the values with special tokens."""
-    if not left_out(view):
-        tokens = escaped(aside(view.trace)).capitalize()
+    if not left_out:
+        tokens = escaped(aside(trace)).capitalize()
         return f"{tokens} take part, so a head that gives them much attention has little left for words."
     crossed = (values > 1) != (kept > 1)
     most = np.unravel_index(int(np.abs(values - kept).argmax()), values.shape)
     return (
-        f"With {escaped(aside(view.trace))} kept, {int(np.count_nonzero(crossed))} of {values.size} heads would be on "
+        f"With {escaped(aside(trace))} kept, {int(np.count_nonzero(crossed))} of {values.size} heads would be on "
         f"the other side of 1; the largest change is in layer {most[0] + 1}, head {most[1] + 1}: from "
         f"{values[most]:.2f} to {kept[most]:.2f}."
     )
 
 
-def survey_of(view: OneHead) -> Surveyed | None:
+def look_for_survey(view: OneHead) -> Surveyed | None:
     """Return the survey of the chosen sentences as far as it has come, and draw the button that continues it."""
-    texts = _texts(view)
+    texts = _chosen_texts(view)
     if not texts:
         st.info("Paste your sentences above, one per line, and press Ctrl+Enter.", icon=":material/edit:")
         return None
-    tagged = _tagger_there(view)
+    tagged = _look_for_tagger(view)
     model = view.trace.model
     survey = head_survey(model, texts, tagged)
     if not survey.finished:
@@ -174,7 +174,7 @@ def _read(survey: HeadSurvey, model: LoadedModel, tagged: bool, tell: ProgressFu
         tell(survey.done / survey.total)
 
 
-def _tagger_there(view: OneHead) -> bool:
+def _look_for_tagger(view: OneHead) -> bool:
     """Return whether the sentences can be tagged; if not, say why."""
     if view.page.selection[MODE] == TOY:
         return False
@@ -187,7 +187,7 @@ def _tagger_there(view: OneHead) -> bool:
     return True
 
 
-def _texts(view: OneHead) -> tuple[str, ...]:
+def _chosen_texts(view: OneHead) -> tuple[str, ...]:
     """The bundled sentences or the learner's own; in toy mode, the sentences of the toy."""
     chosen = view.page.selection
     if chosen[MODE] == TOY:

@@ -10,6 +10,7 @@ import re
 import numpy as np
 import pytest
 import torch
+from lab.lessons.embeddings.uses import Use, offered, place_of, same_meaning, uses_of
 from torch.nn.functional import cosine_similarity
 
 import lab
@@ -20,7 +21,6 @@ from lab.course.sentences.examples import EXAMPLES
 from lab.course.sentences.two_meanings import TWO_MEANINGS
 from lab.course.words import plain
 from lab.lessons.embeddings import learned_or_computed, like_words, position_lab, rotary, two_meanings, vectors
-from lab.lessons.embeddings.uses import Use, offered, place_of, same_meaning, uses_of
 from lab.models.encoding import word_of
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace, trace_encoding

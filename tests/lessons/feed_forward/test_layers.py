@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 import torch
+from lab.lessons.feed_forward.layers import strips_of_states, what_it_means
 from torch.nn.functional import cosine_similarity
 from transformers import BertModel, GPT2Model, PreTrainedModel
 
@@ -14,7 +15,6 @@ import lab
 from lab.analysis.layers.states import states
 from lab.analysis.words.neighbours import is_whole
 from lab.course.words import plain
-from lab.lessons.feed_forward.layers import strips_of_states, what_it_means
 from lab.models.catalogue import EMBEDDED
 from lab.models.encoding import word_of
 from lab.toy.models import constructed_toy

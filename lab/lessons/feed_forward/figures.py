@@ -59,7 +59,7 @@ def activation(traced: Trace, layer: int, token: int, neuron: int) -> Figure:
     low, high = min(-4.0, float(hidden.min())), max(4.0, float(hidden.max()))
     at = f"the {len(hidden):,} neurons of {traced.labels[token]}, layer {layer + 1}"
     bent = "Activation" if of.ffn_gate is None else "Before the gate"
-    title, titles = f"{feed_forward.activation_name(name)} at {at}", ("Before the activation", bent, "Neuron")
+    title, titles = f"{feed_forward.activation_name(name)} at {at}", ("Sum", bent, "Neuron")
     return curve(feed_forward.curve(name, low, high), (hidden, active), titles, title=title, highlight=neuron)
 
 

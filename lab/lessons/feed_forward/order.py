@@ -116,26 +116,32 @@ def show(view: FeedForwardView) -> None:
     """Show the order of the parts of this layer, their matrices, and how long the token's vector is after each part."""
     idea(IDEA)
     show_sentence(view)
-    draw(partial(layer_plan, view.trace, view.layer.index, view.token), "plan")
+    picture, numbers = st.columns(2, gap="large")
+    with picture:
+        draw(partial(layer_plan, view.trace, view.layer.index, view.token), "plan")
+    with numbers:
+        _show_matrices(view)
     st.caption(
-        f"The numbers are the lengths of the vector of {view.name} after each part. Two vectors that point in "
-        "different directions make a shorter sum, so the lengths do not add up."
+        f"Beside each part is the length of the vector of {view.name} after it. Two vectors that point in different "
+        "directions make a shorter sum, so the lengths do not add up."
     )
     meaning(said(view.trace, view.layer.index, view.token))
-    say("These are the numbers that training has set, part by part:")
+    where = "before each half (**pre-norm**)" if view.config.pre_norm else "after each sum (**post-norm**)"
+    say(f"In this model, LayerNorm comes {where}: see **Residual and LayerNorm**.{_no_first_norm(view.layer)}")
+    _show_another_layer(view)
+    code(forward.pre_norm_layer if view.config.pre_norm else forward.post_norm_layer)
+
+
+def _show_matrices(view: FeedForwardView) -> None:
+    """List the matrices of the layer with their shapes."""
+    say("These numbers were set by training:")
     rows = matrices(view.layer, view.config.biases)
     head = "| part | matrix or vector | shape | numbers |\n|---|---|---|---:|\n"
     st.markdown(
         head + "\n".join(f"| {name} | {letters} | {shape} | {count:,} |" for name, letters, shape, count in rows)
     )
-    biases = "; biases are counted with their matrix" if view.config.biases else ""
-    where = "before each half (**pre-norm**)" if view.config.pre_norm else "after each sum (**post-norm**)"
-    st.caption(
-        f"Lessons 3 and 4 had the matrices of attention{biases}. In this model, LayerNorm comes {where}: see "
-        f"**Residual and LayerNorm**.{_no_first_norm(view.layer)}"
-    )
-    _show_another_layer(view)
-    code(forward.pre_norm_layer if view.config.pre_norm else forward.post_norm_layer)
+    biases = " Biases are counted with their matrix." if view.config.biases else ""
+    st.caption(f"You met the matrices of attention in lessons 3 and 4.{biases}")
 
 
 def _no_first_norm(layer: LayerTrace) -> str:

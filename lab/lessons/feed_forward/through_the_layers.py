@@ -41,7 +41,8 @@ def show(view: FeedForwardView) -> None:
         f"{view.config.width} dimensions, and each vector is divided by its length."
     )
     found = states(view.trace, view.token)
-    _show_table(view.trace, found)
+    table = words_and_turns(view.trace, found)
+    show_table(table, formats=dict.fromkeys(table.select_dtypes("number").columns, "%.2f"))
     meaning(said(view.trace, view.token))
     say(
         "A word begins as a row of the token table, but it need not end near one. The **logit lens** asks another "
@@ -66,18 +67,17 @@ def _names(count: int) -> list[str]:
     return ["input", *(f"after layer {layer}" for layer in range(1, count))]
 
 
-def _show_table(trace: Trace, found: States) -> None:
-    table = pd.DataFrame(
+def words_and_turns(trace: Trace, found: States) -> pd.DataFrame:
+    """List for each state how far it is turned from the state above, and the word whose row it is most like."""
+    return pd.DataFrame(
         {
             "state": _names(len(found.vectors)),
-            "cosine with the row above": ["–", *(signed(each) for each in found.turned)],
+            "cosine with the row above": [np.nan, *found.turned],
             "most like": [word_of(trace.model.tokenizer, each) for each in found.nearest],
             "its cosine": found.cosine,
             "mean of all words": found.mean,
         }
     )
-    numbers = {name: "%.2f" for name in table.columns if table[name].dtype != object}
-    show_table(table, formats=numbers)
 
 
 def said(trace: Trace, token: int) -> str:

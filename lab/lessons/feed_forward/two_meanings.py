@@ -55,7 +55,7 @@ def said(first: Use, second: Use, alike: Use | None = None) -> str:
     if same - last > MARGIN:
         return (
             f"The layers tell the two meanings apart: in the end, the cosine of {first.word} in two meanings is "
-            f"{limit}, and in one meaning it is {signed(same)}. In the table it was 1."
+            f"{limit}, and in one meaning it is {signed(same)}."
         )
     return (
         f"The cosine does not tell the two meanings apart: it is {limit} for two meanings, and {signed(same)} for one "
@@ -117,11 +117,15 @@ def one_or_two(spot: Spot) -> Question | None:
         "one-or-two",
         f"After the last layer, in which two sentences are the vectors of {first.word} more alike?",
         [
-            Option(f"{quoted(word.first)} and {quoted(word.alike)}", why, correct=one > two),
-            Option(f"{quoted(word.first)} and {quoted(word.second)}", why, correct=two > one),
+            Option(f"{_stopless(word.first)} and {_stopless(word.alike)}", why, correct=one > two),
+            Option(f"{_stopless(word.first)} and {_stopless(word.second)}", why, correct=two > one),
             Option("In both pairs alike, as it is the same word", kept),
         ],
     )
+
+
+def _stopless(text: str) -> str:
+    return quoted(text.removesuffix("."))
 
 
 def show(view: FeedForwardView) -> None:
@@ -161,7 +165,10 @@ def _show_apart(uses: tuple[Use, ...], alike: Use | None, texts: tuple[str, ...]
     first, second = uses
     shown = partial(near_words.apart_by_state, first.trace, first.token, second.trace, second.token)
     draw(shown if alike is None else partial(shown, alike.trace, alike.token), "apart-by-state")
-    st.caption("The cosine of the two vectors of one token: 1 where they point the same way.")
+    st.caption(
+        "The cosine of the two vectors of one token. Before layer 1, the row in the table is the same, and only the "
+        "place in the sentence can make a difference."
+    )
     meaning(said(first, second, alike))
     label = "Which words are nearest to each of the two now?"
     with st.expander(label, on_change="rerun", key="_nearest_now") as now:

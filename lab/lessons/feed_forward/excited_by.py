@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 IDEA = """
-A neuron is a condition on the token’s vector. Nobody wrote the condition down: training found it. To see what a neuron
-responds to, let the model read many texts, and look at the tokens that excite the neuron most."""
+A neuron is a condition on the token’s vector, but its numbers do not say which condition. To see what a neuron responds
+to, let the model read many texts, and look at the tokens that excite the neuron most."""
 _FEW = 5  # number of tokens that a sentence names
 _CONTEXT = 60  # characters of a text on either side of a token
 # If at least this share of a neuron's strongest tokens are equal, the neuron has a favourite token.

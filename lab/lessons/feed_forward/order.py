@@ -33,28 +33,24 @@ network**, then works on each token alone. Each half is called a **sublayer**, a
 vector. In which order does all this happen?"""
 
 
-def matrices(layer: LayerTrace, biases: bool) -> list[tuple[str, str, str, int]]:
-    """List the parts of a layer: the name, its matrices or vectors, their shape, and how many numbers training set.
+def matrices(layer: LayerTrace, biases: bool) -> list[tuple[str, str, int]]:
+    """List the parts of a layer: the name, its matrices or vectors with their shapes, and how many numbers they have.
 
-    The names are in LaTeX. A bias is counted with its matrix.
+    Letters are in LaTeX. A bias is counted with its matrix.
     """
     w = layer.weights
     width, inner = w.w_1.shape
-    square, wide, tall = f"{width:,} × {width:,}", f"{width:,} × {inner:,}", f"{inner:,} × {width:,}"
     gate = () if w.w_gate is None else (w.w_gate,)
-    first = "$W_1$, $W_g$, $W_2$" if gate else "$W_1$, $W_2$"
-    shapes = f"{wide}{' each' if gate else ''}, {tall}"
-    bias = (w.b_q, w.b_k, w.b_v, w.b_o), (w.b_1, w.b_2)
-    attention, network = (sum(each.numel() for each in part) if biases else 0 for part in bias)
-    attention += sum(each.numel() for each in (w.w_q, w.w_k, w.w_v, w.w_o))
-    network += sum(each.numel() for each in (w.w_1, *gate, w.w_2))
-    names, per_norm = ("γ, β", 2) if biases else ("γ", 1)
-    norm = (names, f"{width:,}{' each' if biases else ''}", per_norm * width)
+    first = "$W_1$, $W_g$" if gate else "$W_1$"
+    bias = ((w.b_q, w.b_k, w.b_v, w.b_o), (w.b_1, w.b_2)) if biases else ((), ())
+    attention = sum(each.numel() for each in (w.w_q, w.w_k, w.w_v, w.w_o, *bias[0]))
+    network = sum(each.numel() for each in (w.w_1, *gate, w.w_2, *bias[1]))
+    norm = (f"γ, β: {width:,} each", 2 * width) if biases else (f"γ: {width:,}", width)
     one = [("LayerNorm 1", *norm)] if w.norm_1 is not None else []
-    halves = ("Self-attention", "$W_Q$, $W_K$, $W_V$, $W_O$", f"{square} each", attention)
-    second = ("Feed-forward", first, shapes, network)
-    two = ("LayerNorm 2", *norm)
-    return [halves, *one, second, two] if layer.attention_norm is not None else [*one, halves, two, second]
+    half = "Self-attention", f"$W_Q$, $W_K$, $W_V$, $W_O$: {width:,} × {width:,} each", attention
+    shapes = f"{first}: {width:,} × {inner:,}{' each' * bool(gate)}, $W_2$: {inner:,} × {width:,}"
+    other, two = ("Feed-forward", shapes, network), ("LayerNorm 2", *norm)
+    return [half, *one, other, two] if layer.attention_norm is not None else [*one, half, two, other]
 
 
 def said(trace: Trace, layer: int, token: int) -> str:
@@ -63,12 +59,12 @@ def said(trace: Trace, layer: int, token: int) -> str:
     attention, network = (float(each[token].norm()) for each in (inside.attention_output, inside.ffn_output))
     alike = round(attention, 2) == round(network, 2)
     longer = "an equally long one" if alike else "a longer one" if network > attention else "a shorter one"
-    counts = {name: count for name, _, _, count in matrices(inside, trace.model.config.biases)}
+    counts = {name: count for name, _, count in matrices(inside, trace.model.config.biases)}
     share = counts["Feed-forward"] / sum(counts.values())
     return (
         f"In layer {layer + 1}, attention adds to {told_apart(trace, token)} a vector of the length "
         f"{attention:.2f}, and the feed-forward network {longer}, {network:.2f}. The network has {share:.0%} of the "
-        "layer’s learned numbers."
+        "numbers that training sets in this layer."
     )
 
 
@@ -134,12 +130,10 @@ def show(view: FeedForwardView) -> None:
 
 def _show_matrices(view: FeedForwardView) -> None:
     """List the matrices of the layer with their shapes."""
-    say("These numbers were set by training:")
+    say("The matrices of the layer, with their shapes:")
     rows = matrices(view.layer, view.config.biases)
-    head = "| part | matrix or vector | shape | numbers |\n|---|---|---|---:|\n"
-    st.markdown(
-        head + "\n".join(f"| {name} | {letters} | {shape} | {count:,} |" for name, letters, shape, count in rows)
-    )
+    head = "| part | matrices and shapes | numbers |\n|---|---|---:|\n"
+    st.markdown(head + "\n".join(f"| {name} | {shapes} | {count:,} |" for name, shapes, count in rows))
     biases = " Biases are counted with their matrix." if view.config.biases else ""
     st.caption(f"You met the matrices of attention in lessons 3 and 4.{biases}")
 

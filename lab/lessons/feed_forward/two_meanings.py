@@ -8,7 +8,7 @@ import streamlit as st
 
 from lab.analysis.words.neighbours import cosine_by_state, token_twice
 from lab.course.sentences.uses import Use, offered, same_meaning, uses_of
-from lab.course.words import beside, quoted, signed
+from lab.course.words import VISIBLE, quoted, signed
 from lab.figures import near_words
 from lab.figures.near_words import NAMED, after_layers, in_table, words
 from lab.lessons.feed_forward import LESSON
@@ -33,34 +33,30 @@ A word can have two meanings, but the token table has one row for it. Each layer
 collect from the words around it, and what its feed-forward network makes of that. Does the model tell the two meanings
 apart in the end?"""
 _OWN = "from your sentence"
-# Two vectors whose cosine is at least that point nearly the same way.
-_ALIKE = 0.9
 
 
 def said(first: Use, second: Use, alike: Use | None = None) -> str:
-    """Say whether the cosine of two uses after the last layer tells the uses apart.
+    """Say whether the layers tell two uses of a word apart: whether their cosine falls.
 
-    ``alike`` is a third use, in the meaning of ``first``, with which the other two are compared.
+    ``alike`` is a third use, in the meaning of ``first``; then the question is whether the two meanings end farther
+    apart than one meaning in two sentences.
     """
-    last = _last_cosine(first, second)
-    limit = beside(last, _ALIKE)
+    start, last = _ends(first, second)
     if alike is None:
-        told = (
-            "The layers hardly tell the two meanings apart"
-            if last >= _ALIKE
-            else "The layers have moved the two vectors apart"
+        moved = (
+            f"cosine is {signed(start)} before layer 1, where only the places differ, and {signed(last)} after the last"
         )
-        return f"{told}: the cosine was 1 in the table, and is {limit} now."
-    same = _last_cosine(first, alike)
-    if same - last > MARGIN:
-        return (
-            f"The layers tell the two meanings apart: in the end, the cosine of {first.word} in two meanings is "
-            f"{limit}, and in one meaning it is {signed(same)}."
-        )
-    return (
-        f"The cosine does not tell the two meanings apart: it is {limit} for two meanings, and {signed(same)} for one "
-        "meaning in two sentences."
-    )
+        if abs(last - start) < VISIBLE:
+            return f"The layers hardly change how alike the two vectors of {first.word} are: their {moved}."
+        way = "move the two vectors of {} apart" if last < start else "make the two vectors of {} more alike"
+        return f"The layers {way.format(first.word)}: their {moved}."
+    start_same, same = _ends(first, alike)
+    ends = f"in the end, the cosine of {first.word} is {signed(last)} in two meanings, and {signed(same)} in one"
+    if same - last <= MARGIN:
+        return f"The cosine does not tell the two meanings apart: {ends}."
+    if same - last <= start_same - start:
+        return f"The layers do not move the two meanings further apart than their places do: {ends}."
+    return f"The layers tell the two meanings apart: {ends}."
 
 
 def nearest(first: Use, second: Use, texts: tuple[str, ...] = ()) -> str:
@@ -77,8 +73,10 @@ def nearest(first: Use, second: Use, texts: tuple[str, ...] = ()) -> str:
     return f"{told} So even the second {first.word} is next to {quoted(near[1][0].word)}."
 
 
-def _last_cosine(first: Use, second: Use) -> float:
-    return float(cosine_by_state(first.trace, first.token, second.trace, second.token)[-1])
+def _ends(first: Use, second: Use) -> tuple[float, float]:
+    """The cosine of two uses before layer 1, and after the last layer."""
+    cosines = cosine_by_state(first.trace, first.token, second.trace, second.token)
+    return float(cosines[0]), float(cosines[-1])
 
 
 def one_use(use: Use, texts: tuple[str, ...] = ()) -> str:
@@ -108,7 +106,7 @@ def one_or_two(spot: Spot) -> Question | None:
     (first, second), alike = uses_of(model, word), same_meaning(model, word)
     if alike is None:
         return None
-    two, one = _last_cosine(first, second), _last_cosine(first, alike)
+    two, one = _ends(first, second)[1], _ends(first, alike)[1]
     if abs(one - two) < MARGIN:
         return None
     why = f"The cosine is {signed(one)} for one meaning, and {signed(two)} for two."

@@ -43,9 +43,7 @@ def said(first: Use, second: Use, alike: Use | None = None) -> str:
     """
     start, last = _ends(first, second)
     if alike is None:
-        moved = (
-            f"cosine is {signed(start)} before layer 1, where only the places differ, and {signed(last)} after the last"
-        )
+        moved = f"cosine is {signed(start)} before layer 1, and {signed(last)} after the last layer"
         if abs(last - start) < VISIBLE:
             return f"The layers hardly change how alike the two vectors of {first.word} are: their {moved}."
         way = "move the two vectors of {} apart" if last < start else "make the two vectors of {} more alike"
@@ -163,9 +161,10 @@ def _show_apart(uses: tuple[Use, ...], alike: Use | None, texts: tuple[str, ...]
     first, second = uses
     shown = partial(near_words.apart_by_state, first.trace, first.token, second.trace, second.token)
     draw(shown if alike is None else partial(shown, alike.trace, alike.token), "apart-by-state")
+    differs = "the places and segments" if first.trace.pair else "the places"
     st.caption(
-        "The cosine of the two vectors of one token. Before layer 1, the row in the table is the same, and only the "
-        "place in the sentence can make a difference."
+        "The cosine of the two vectors of one token. Before layer 1, they share a row of the table, and only "
+        f"{differs} can make a difference."
     )
     meaning(said(first, second, alike))
     label = "Which words are nearest to each of the two now?"

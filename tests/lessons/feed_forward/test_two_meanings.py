@@ -33,8 +33,8 @@ def numbers(text: str) -> list[float]:
 
 def ends(first: Use, second: Use) -> tuple[float, float]:
     """The cosine of two uses before layer 1, and after the last layer and the model's last LayerNorm."""
-    states = [(each.trace.hidden_states[0][each.token], each.trace.output[each.token]) for each in (first, second)]
-    start, last = (cosine_similarity(*pair, dim=0).item() for pair in zip(*states, strict=True))
+    one, other = ((use.trace.hidden_states[0][use.token], use.trace.output[use.token]) for use in (first, second))
+    start, last = (cosine_similarity(a, b, dim=0).item() for a, b in zip(one, other, strict=True))
     return start, last
 
 

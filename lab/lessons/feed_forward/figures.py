@@ -16,6 +16,8 @@ from lab.figures.sublayers import TOKENS
 from lab.models.trace import Trace
 
 MOST_ACTIVE = 10
+# Where the straight line begins that the non-linearity is compared with: far below 0 it would flatten the curve.
+STRAIGHT_FROM = -1.5
 PROJECTED = 48  # dimensions drawn in a map of the network's output
 
 
@@ -53,14 +55,19 @@ def projection(traced: Trace, layer: int, first: int, end: int, token: int = 0) 
 
 
 def activation(traced: Trace, layer: int, token: int, neuron: int) -> Figure:
-    """Draw the non-linearity with a point for each neuron of a layer at ``token``; ``neuron`` has a ring."""
+    """Draw the non-linearity with a point for each neuron of a layer at ``token``; ``neuron`` has a ring.
+
+    A dashed line is drawn for no function at all, where each activation would be the sum itself.
+    """
     of, name = traced.layer(layer), traced.model.config.activation
     hidden, active = of.ffn_hidden[token].numpy(), feed_forward.bent(of, name, token)
     low, high = min(-4.0, float(hidden.min())), max(4.0, float(hidden.max()))
     at = f"the {len(hidden):,} neurons of {traced.labels[token]}, layer {layer + 1}"
     bent = "Activation" if of.ffn_gate is None else "Before the gate"
     title, titles = f"{feed_forward.activation_name(name)} at {at}", ("Sum", bent, "Neuron")
-    return curve(feed_forward.curve(name, low, high), (hidden, active), titles, title=title, highlight=neuron)
+    straight = (max(low, STRAIGHT_FROM), high)
+    drawn = feed_forward.curve(name, low, high)
+    return curve(drawn, (hidden, active), titles, title=title, highlight=neuron, other=(straight, straight))
 
 
 def most_active(traced: Trace, layer: int, token: int, neuron: int | None = None) -> Figure:

@@ -49,10 +49,10 @@ def why_bent(config: ModelConfig) -> str:
     name, square = activation_name(config.activation), f"{config.width:,} × {config.width:,}"
     gate = " and the gates" if config.gated else ""
     return (
-        f"**Why not a straight line?** Two matrices in a row do what one matrix does. Without {name}{gate}, one matrix "
-        f"of {square}, the product of $W_1$ and $W_2$, would do the work of all {config.ffn_width:,} neurons. {name} "
-        "makes each neuron a condition. Where its sum is far below 0, the neuron adds almost nothing. Where its sum is "
-        "above 0, it adds its row of $W_2$, times its activation."
+        f"**Why not the straight line?** Two matrices in a row do what one matrix does. Without {name}{gate}, one "
+        f"matrix of {square}, the product of $W_1$ and $W_2$, would do the work of all {config.ffn_width:,} neurons. "
+        f"{name} makes each neuron a condition. Where its sum is far below 0, the neuron adds almost nothing. Where "
+        "its sum is above 0, it adds its row of $W_2$, times its activation."
     )
 
 
@@ -198,7 +198,7 @@ def show(view: FeedForwardView) -> None:
     hidden, active = float(sums[view.neuron]), float(outputs[view.neuron])
     st.caption(
         f"Each point on the curve is one neuron. The ring marks neuron {view.neuron + 1:,}: {signed(hidden, 3)} "
-        f"becomes {signed(active, 3)}.{_gate_of(view)}"
+        f"becomes {signed(active, 3)}.{_gate_of(view)} On the dashed line, every sum would stay as it is."
     )
     _show_silence(view)
     meaning(held_back(view.name, sums, outputs))

@@ -301,7 +301,7 @@ import streamlit as st
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.marks.lines import lines
 from lab.experiments.counting.measure import MEASUREMENT
-from lab.questions.question import open_question
+from lab.questions.bets import Belief, Bet
 from lab.ui.experiments.experiment import Experiment
 from lab.ui.experiments.reproduced import markdown
 
@@ -313,8 +313,12 @@ def heads_chart(model):
 
 EXPERIMENT = Experiment(
     measurement=MEASUREMENT,
-    asks=lambda model: (open_question("layers", "How many layers has it?", ("four", "more")),),
-    answers=lambda found: {"layers": (int(len(found.heads) > 4), f"it has {len(found.heads)}.")},
+    bet=lambda model: Bet(
+        "layers",
+        "How many layers has it?",
+        (Belief("Four", "It is small.", "it would have four"), Belief("More", "It is deep.", "it would have more")),
+    ),
+    decided=lambda found: (int(len(found.heads) > 4), f"It has {len(found.heads)}."),
     takes=lambda model: "This takes no time.",
     help="The lab counts.",
     figure=lambda model, found: partial(heads_chart, model),
@@ -355,7 +359,7 @@ assert reproduced.table("counting", load_model("lab-minilm"))[-1] == "| 6 |"
         _APP
         + """
 at = visit("35_Layers.py", model="lab-minilm")
-assert at.title[0].value == "Layers" and "There are four." in words(at) and "layers" not in words(at)
+assert at.title[0].value == "Layers" and "There are four." in words(at) and "**6** layers" not in words(at)
 next(each for each in at.button if each.label == "Show me").click().run()
 assert not at.exception and "**6** layers" in words(at)
 assert "This result ships with the lab: `python -m training.evaluation.experiments counting lab-minilm`" in words(at)

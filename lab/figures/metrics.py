@@ -1,4 +1,4 @@
-"""Attention metrics: the width of each row, two heads, one metric for every head, and how it depends on text length.
+"""Attention metrics: one metric for every head, and how it depends on the length of the text.
 
 A metric is named by its id in :data:`lab.analysis.heads.metrics.METRICS`; ``threshold`` is the τ of raw sparsity.
 """
@@ -7,19 +7,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lab.analysis.heads.attention import window
-from lab.analysis.heads.effective import effective_keys
 from lab.analysis.heads.metrics import LENGTHS, METRICS, Metric, trace_metrics, uniform_by_length
 from lab.analysis.heads.values import is_causal
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
-from lab.charts.cells.small_maps import SmallMaps
-from lab.charts.marks.bars import bars
 from lab.charts.marks.marked import marked_lines
-from lab.figures.attention import BARS, place
 from lab.figures.axes import layers_and_heads
-from lab.figures.multi_head import maps_of
 from lab.models.trace import Trace
 
 _BY_ID = {metric.id: metric for metric in METRICS}
@@ -38,26 +32,6 @@ def unit(metric: Metric, corrected: bool) -> str:
 
 def _scale(metric: Metric, corrected: bool, value_format: str = ".3f") -> Scale:
     return Scale(unit(metric, corrected).capitalize(), format=value_format)
-
-
-def effective(traced: Trace, layer: int, head: int, query: int) -> Figure:
-    """Draw at how many tokens each token looks, in effect, in one head; in a long text, for tokens around ``query``.
-
-    The dashed line is the mean over all tokens.
-    """
-    keys = effective_keys(traced.layer(layer).attention[head : head + 1])[0]
-    rows = window(query, len(traced), BARS)
-    title = f"At how many tokens each token looks, {place(layer, head)}"
-    scale = Scale("Tokens, in effect", (0.0, float(keys.max())), ".1f")
-    mean = float(keys.mean())
-    return bars(traced.labels[rows], keys[rows], scale, title=title, highlight=query - rows.start, reference=mean)
-
-
-def two_heads(traced: Trace, layer: int, head: int, other: int) -> SmallMaps:
-    """Draw the maps of two heads of a layer on one scale; in a long text, a cell has the largest weight of a block."""
-    both = ((head, "chosen"), (other, "other"))
-    captions = [(f"Layer {layer + 1}, head {each + 1}", which) for each, which in both]
-    return maps_of(traced, layer, captions, "Attention of two heads", (head, other))[0]
 
 
 def all_heads(

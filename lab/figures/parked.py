@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from lab.analysis.heads.parked import PARKED, effect_sizes, parked_share
-from lab.analysis.words.predictions import word_of
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
@@ -13,21 +12,19 @@ from lab.figures.axes import layers_and_heads
 from lab.models.trace import Trace
 
 
-def parked_and_worth(
-    traced: Trace, layer: int, head: int, place: int | None = None, word: int | None = None, to_mean: bool = False
-) -> Figure:
+def parked_and_worth(traced: Trace, layer: int, head: int, to_mean: bool = False) -> Figure:
     """Draw the parked share of every head against the change without the head; ``head`` of ``layer`` has a ring.
 
-    The change is in ln P(``word``), a token id, at ``place``; without a word, in the last layer's vectors. The
-    dashed line is the share above which we say that a head parks.
+    The change is the distance that the last layer's vectors move, as a share of their length. The dashed line is the
+    share above which we say that a head parks.
     """
-    shares, effects = parked_share(traced), effect_sizes(traced, place, word, to_mean)
+    shares, effects = parked_share(traced), effect_sizes(traced, None, None, to_mean)
     heads = shares.shape[1]
     names = [place_of(*divmod(at, heads)) for at in range(shares.size)]
-    what = "Movement of the last vectors"
-    if word is not None:
-        what = f"Size of the change of ln P({word_of(traced.model.tokenizer, word)})"
-    scales = Scale("Share of attention parked", (0.0, 1.0), ".2f"), Scale(f"{what} without the head", format=".2f")
+    scales = (
+        Scale("Share of attention parked", (0.0, 1.0), ".2f"),
+        Scale("Movement of the last vectors without the head", format=".2f"),
+    )
     title = "What a head parks, and what changes without it"
     points = shares.ravel(), effects.ravel()
     return scatter(names, points, scales, title=title, rule=PARKED, highlight=layer * heads + head)

@@ -66,7 +66,7 @@ def test_keys_choose_layer_and_token_and_a_token_that_is_no_blank_says_so(lab: L
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowUp")
     expect(machine(page).locator(".token.watched")).to_have_text("is")
-    expect(machine(page).locator(".part.word")).to_contain_text("hide this token")
+    expect(machine(page).locator(".part.word")).to_contain_text("Hide “is”")
     machine(page).locator(".token", has_text="▢").click()
     expect(best(page)).to_have_text("paris")
 

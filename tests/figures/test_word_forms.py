@@ -27,7 +27,7 @@ from tests.charts.samples import HOSTILE
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
 from tests.models.reference import Theirs, load_theirs
-from tests.thorough import some
+from tests.thorough import at_night, some
 from training.evaluation.cuts import check
 
 MODELS: tuple[tuple[str, Family], ...] = (("lab-minilm", "bert"), ("lab-bert", "bert"), ("lab-gpt2", "gpt2"))
@@ -68,6 +68,7 @@ def test_no_sentence_about_a_cut_is_false_by_three_cuts_in_hugging_face(model: s
     assert not false, false[:5]
 
 
+@at_night
 def test_the_check_of_sentences_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the rule of another lab, in which every cut matters, its sentences are false."""
     monkeypatch.setattr(CutEffect, "matters", property(lambda self: True))

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest, local_script_runner
@@ -241,3 +243,19 @@ def check_answers(at: AppTest, least: int = 3) -> None:
     assert len(radios) >= least
     radios[0].set_value(0).run()
     assert len(at.success) + len(at.error) + len(at.warning) == 1
+
+
+def drawn(at: AppTest, index: int) -> NDArray[np.float64]:
+    """The numbers of a chart, in the order they are drawn."""
+    chart = at.get("vega_lite_chart")[index]
+    return np.asarray(pa.ipc.open_stream(chart.proto.data.data).read_pandas()["value"], dtype=np.float64)
+
+
+def titles(at: AppTest) -> list[str]:
+    """The title of each chart."""
+    found = []
+    for chart in at.get("vega_lite_chart"):
+        spec = json.loads(chart.proto.spec)
+        lines = next(parameter["value"] for parameter in spec["params"] if parameter["name"] == "title_lines")
+        found.append(" ".join(lines))
+    return found

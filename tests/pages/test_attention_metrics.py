@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
 from lab.analysis.heads.metrics import METRICS, trace_metrics
 from lab.models.catalogue import DEFAULT_MODEL
-from tests.pages.apptest import check_answers, go, reveal, visit, walk, words
+from tests.pages.apptest import check_answers, drawn, go, reveal, titles, unfold, visit, walk, words
 from tests.sentences import CAT
 
 PAGE = "5_Attention_metrics.py"
-STEPS = ("effective", "two-heads", "numbers", "parked-heads", "by-hand", "limits", "check")
+STEPS = ("effective", "find-the-head", "numbers", "parked-heads", "by-hand", "limits", "check")
 
 
 def open_step(step: str, **params: str) -> AppTest:
@@ -31,8 +32,7 @@ def test_the_card_shows_the_metric_of_the_chosen_head() -> None:
         for metric in METRICS:
             version = "Corrected" if corrected else "Raw"
             at = open_step("numbers", layer="2", head="3", version=version, metric=metric.name)
-            at.session_state["_formula"] = True
-            at.run()
+            unfold(at, "_formula")
             value = found.values(metric.id, corrected)[1, 2]
             assert f"**{value:.3f}**" in words(at), metric.name
             assert any(f"{value:.3f}" in formula.value for formula in at.latex), metric.name
@@ -41,23 +41,19 @@ def test_the_card_shows_the_metric_of_the_chosen_head() -> None:
 def test_tau_counts_the_cells_below_it() -> None:
     trace = lab.trace(lab.load_model(DEFAULT_MODEL), CAT)
     attention = trace.layer(1).attention[2].numpy()
-    at = open_step("numbers", metric="Sparsity", version="Raw", tau="0.1")
-    assert f"({trace_metrics(trace, threshold=0.1).raw['sparsity'].max():.3g})" in words(at)
+    at = unfold(open_step("numbers", layer="2", head="3", tau="0.1", version="Raw", metric="Sparsity"), "_formula")
+    assert f"**{(attention < 0.1).mean():.3f}**" in words(at)
     at.segmented_control(key="tau").set_value("0.03").run()
-    assert f"({trace_metrics(trace, threshold=0.03).raw['sparsity'].max():.3g})" in words(at)
+    assert f"**{(attention < 0.03).mean():.3f}**" in words(at)
     at.selectbox(key="metric").set_value("Confidence (average)").run()
     assert "tau" not in {each.key for each in at.get("button_group")}
-    at = open_step("numbers", layer="2", head="3", tau="0.03", version="Raw", metric="Sparsity")
-    at.session_state["_formula"] = True
-    at.run()
-    assert f"**{(attention < 0.03).mean():.3f}**" in words(at)
 
 
 def test_a_link_with_tau_holds_before_its_control_is_drawn() -> None:
-    found = trace_metrics(lab.trace(lab.load_model(DEFAULT_MODEL), CAT), threshold=0.3)
-    assert f"({found.raw['sparsity'].max():.3g})" in words(
-        open_step("numbers", metric="Sparsity", version="Raw", tau="0.3")
-    )
+    found = trace_metrics(lab.trace(lab.load_model(DEFAULT_MODEL), CAT), threshold=0.3).raw["sparsity"]
+    at = open_step("numbers", version="Raw", tau="0.3")
+    place = next(at for at, title in enumerate(titles(at)) if "Sparsity" in title)
+    assert drawn(at, place).tolist() == pytest.approx(found.ravel().tolist(), abs=1e-6)
 
 
 def test_by_hand_accepts_the_share_of_the_maximum() -> None:
@@ -73,7 +69,7 @@ def test_by_hand_accepts_the_share_of_the_maximum() -> None:
 
 def test_a_click_on_the_map_chooses_a_head() -> None:
     at = open_step("numbers")
-    at.session_state["all-heads"] = {"selection": {"cell": [{"q": 2, "k": 4}]}}
+    at.session_state["all-heads-spread"] = {"selection": {"cell": [{"q": 2, "k": 4}]}}
     at.run()
     assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (3, 5)
 
@@ -86,3 +82,23 @@ def test_bad_links_are_told() -> None:
 
 def test_checks_are_three_at_least() -> None:
     check_answers(open_step("check", layer="2", head="3"))
+
+
+def test_a_head_is_looked_for_until_it_is_found() -> None:
+    at = visit(PAGE, step="find-the-head", text=CAT, layer="2", head="3")
+    assert "Not yet" in words(at) and "Found." not in words(at)
+    at.button(key="_show_target").click().run()
+    assert not at.exception and "Found." in words(at) and "No other head has more." in words(at)
+    average = trace_metrics(lab.trace(lab.load_model(DEFAULT_MODEL), CAT)).corrected["confidence_avg"]
+    layer, head = (int(at.session_state[key]) - 1 for key in ("layer", "head"))
+    assert average[layer, head] == average.max() and at.selectbox(key="metric").value == "Confidence (average)"
+    at.segmented_control(key="_target").set_value("A little of everything").run()
+    assert "Not yet" in words(at)
+
+
+def test_parked_heads_are_replaced_by_zero_or_their_mean() -> None:
+    at = open_step("parked-heads")
+    before = drawn(at, 0) if at.get("vega_lite_chart") else None
+    said = words(at)
+    at.segmented_control(key="off").set_value("Mean").run()
+    assert before is None or words(at) != said

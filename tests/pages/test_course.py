@@ -151,6 +151,7 @@ def test_a_sentence_too_long_to_keep_is_said() -> None:
 
 def test_a_downloaded_file_brings_the_progress_to_another_visit() -> None:
     at = lesson(step="by-hand")
+    at.button(key="_hand.show").click().run()
     at.button(key="_next_step").click().run()
     turn_to(at, "check")
     answer(at, right=False)

@@ -60,7 +60,7 @@ def test_the_learner_s_order_is_scored_beside_the_methods(model_id: str) -> None
         radio.set_value(0).run()
     press(at, "Commit and show")
     said = words(at)
-    assert "right; guessing gets" in said and "your order" in said
+    assert "You expected" in said and "your order" in said
     number = page.example(load_model(model_id))
     sizes = abs(result_of(model_id).texts[number].importance.left_out)
     hits = len({2, 0, 1} & {*sorted(range(len(sizes)), key=lambda at: -sizes[at])[:3]})

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
 import pytest
 import streamlit as st
-from numpy.typing import NDArray
 from streamlit.testing.v1 import AppTest
 
 import lab
@@ -29,7 +25,7 @@ from lab.reference.models.parts import parts
 from lab.ui import runs
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
-from tests.pages.apptest import Offer, badges, open_badge, step_of, visit, walk, words
+from tests.pages.apptest import Offer, badges, drawn, open_badge, step_of, titles, visit, walk, words
 from tests.pages.texts import TEXTS
 from tests.sentences import CAT
 from tests.thorough import some
@@ -249,18 +245,3 @@ def test_another_seed_is_another_twin() -> None:
     assert (drawn(at, 0) == trained).all()
     assert (drawn(at, 1) != before).any()
     assert "seed 1" in titles(at)[1]
-
-
-def drawn(at: AppTest, index: int) -> NDArray[np.float64]:
-    """The numbers of a chart, in the order they are drawn."""
-    chart = at.get("vega_lite_chart")[index]
-    return np.asarray(pa.ipc.open_stream(chart.proto.data.data).read_pandas()["value"], dtype=np.float64)
-
-
-def titles(at: AppTest) -> list[str]:
-    found = []
-    for chart in at.get("vega_lite_chart"):
-        spec = json.loads(chart.proto.spec)
-        lines = next(parameter["value"] for parameter in spec["params"] if parameter["name"] == "title_lines")
-        found.append(" ".join(lines))
-    return found

@@ -19,6 +19,7 @@ from tests.charts.payloads import unpack
 from tests.checkpoints import Family
 from tests.pages.apptest import Offer, components, go, looks, step_of, visit, walk, words
 from tests.pages.texts import EMPTY, TEXTS, WALKED
+from tests.thorough import some
 
 PAGE = "12_Neuron_view.py"
 TEXT, PAIR = TEXTS["a pair"]
@@ -36,7 +37,8 @@ def plain(at: AppTest) -> str:
 
 
 @pytest.mark.parametrize(
-    ("family", "params"), [(None, {"model": DEFAULT_MODEL}), ("gpt2", {}), ("bert", {"weights": "Random"})]
+    ("family", "params"),
+    some([("gpt2", {}), (None, {"model": DEFAULT_MODEL}), ("bert", {"weights": "Random"})], 2),
 )
 def test_every_screen_bears_every_text(family: Family | None, params: dict[str, str], offer: Offer) -> None:
     at = visit(PAGE, layer="2", head="3", **params, **({} if family is None else {"model": offer(family)}))

@@ -18,7 +18,7 @@ from lab.figures.notebook import python_of
 from lab.models import loading as catalogue
 from lab.ui import drawing as figures
 from tests.pages.apptest import on_screen, reveal, steps_of, visit
-from tests.thorough import THOROUGH
+from tests.thorough import THOROUGH, some
 
 # All screens are there before a function of theirs is replaced for a while.
 for found in pkgutil.walk_packages(lab.__path__, "lab."):
@@ -90,7 +90,7 @@ def numbers(figure: Any) -> pd.DataFrame:
     return figure if isinstance(figure, pd.DataFrame) else figure.table()
 
 
-@pytest.mark.parametrize(("page", "way"), CASES)
+@pytest.mark.parametrize(("page", "way"), some(CASES, 12))
 def test_the_lines_of_a_notebook_give_the_figure_on_the_screen(page: str, way: str, taken: dict[str, Taken]) -> None:
     at = visit(page.removeprefix("pages/"), **WAYS[way])
     steps = steps_of(at)

@@ -62,6 +62,7 @@ def test_it_fills_masks(model_id: str, model: Shipped) -> None:
     assert at_least(found.top_5, found.positions) >= BARS[model_id][2]
 
 
+@at_night
 def test_it_tells_next_sentences_from_random_ones(model_id: str, model: Shipped) -> None:
     assert at_least(next_sentence_accuracy(*model, PAIRS), PAIRS) >= BARS[model_id][3]
 

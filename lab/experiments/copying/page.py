@@ -38,8 +38,8 @@ from lab.models.encoding import encode
 from lab.models.interventions import Head, Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
-from lab.questions.guesses import between
-from lab.questions.question import Right, open_question
+from lab.questions.bets import Belief, Bet, between
+from lab.questions.question import Right
 from lab.ui import parameters, runs
 from lab.ui.drawing import show_numbers as offer_numbers
 from lab.ui.experiments.experiment import Experiment, show_reason
@@ -54,50 +54,47 @@ from lab.ui.tables import DECIMAL, Column, show_table
 
 # The claim's names for the ablated heads.
 AWAY = {BEST: "the best induction head", SOURCE: "the head it depends on", BOTH: "both of them"}
+# Below the first share of its attention in a repetition, the head hardly looks; above the second, it looks as much.
+_FEW_TO_ALL = (0.25, 0.75)
 _STAYS = 0.1  # nats; up to this change, we say that a loss stays the same
 # Shares of the way from the loss of a model with all tokens equally likely (0) to a loss of 0 nats (1).
 _WEAK, _WELL = 0.25, 0.75
-ASKS = (
-    open_question(
-        "random",
-        "Remove the head that looks for the token that came next last time. Then remove other heads instead, up to "
-        f"{DRAWS}, one at a time. How many of these other heads turn out to be at least as important?",
-        ("none", "up to half", "more than half"),
-    ),
-    open_question(
-        "position",
-        "Does that head just count tokens back? In a text without repetition, how much attention does it give to the "
-        "token at the same distance?",
-        ("as much", "about half as much", "hardly at all"),
+BET = Bet(
+    "position",
+    "In a text that repeats itself, the best head looks at the token that came next last time. How does it find that "
+    "token?",
+    (
+        Belief(
+            "It counts tokens back",
+            "The second copy begins at a fixed distance, and heads for a fixed distance are common.",
+            "it would look as much at that distance in a text without repetition",
+        ),
+        Belief(
+            "It looks for what came after the same token",
+            "Only the token itself says what to continue, however far back its first copy is.",
+            "it would hardly look at that distance in a text without repetition",
+        ),
     ),
 )
 
 
-def answers(found: CopyingTest) -> dict[str, Right]:
-    """Answer the questions from the result; a question that the result leaves open has no answer."""
-    alike, drawn = _alike(found), len(found.random(1, MEAN))
-    given = {
-        "random": (
-            0 if not alike else 1 if 2 * alike <= drawn else 2,
-            f"{alike} of {drawn} random heads raise the loss at least as much.",
-        )
-    }
-    if (place := position(found)) is not None:
-        repeated, fresh = float(place.repeated.mean()), float(place.fresh.mean())
-        option = between((fresh / repeated, fresh / repeated), (0.25, 0.75)) or 0
-        why = f"the head gives {fresh:.2f} of its attention to that place, and {repeated:.2f} in repeated text."
-        given["position"] = (2 - option, why)
-    return given
+def decided(found: CopyingTest) -> Right | None:
+    """Answer from the control for position, unless the head gives about half as much or the control is missing."""
+    place = position(found)
+    if place is None:
+        return None
+    repeated, fresh = float(place.repeated.mean()), float(place.fresh.mean())
+    told = (
+        f"Without repetition, the head gives that distance {fresh:.2f} of its attention; with repetition, "
+        f"{repeated:.2f}."
+    )
+    option = between((fresh / repeated, fresh / repeated), _FEW_TO_ALL)
+    return None if option == 1 else (0 if option == 2 else 1, told)
 
 
 def position(found: CopyingTest) -> Distance | None:
     """Find the control for position at the period of the other measurements; None if it was not measured."""
     return next((each for each in found.distances if each.period == found.period and each.repeated.mean() > 0), None)
-
-
-def _alike(found: CopyingTest) -> int:
-    """Count the random heads that raise the loss as much as the best induction head does, each replaced by its mean."""
-    return sum(control.rise >= found.rows[0].mean.rise for control in found.controls(1, MEAN))
 
 
 # The figures: they need nothing but the model, so a notebook can draw them again.
@@ -650,8 +647,8 @@ def reproduced(found: CopyingTest) -> Lines:
 EXPERIMENT = Experiment(
     measurement=MEASUREMENT,
     show_untestable=show_untestable,
-    asks=lambda _: ASKS,
-    answers=answers,
+    bet=lambda _: BET,
+    decided=decided,
     takes=lambda _: "This takes half a minute for a small model and a few minutes for GPT-2.",
     help=("The model reads the texts again without each earlier head, then without the chosen heads and random heads."),
     figure=lambda model, _: partial(loss_chart, model),

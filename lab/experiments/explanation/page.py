@@ -57,8 +57,8 @@ from lab.models.encoding import word_of
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
-from lab.questions.guesses import between
-from lab.questions.question import Right, open_question
+from lab.questions.bets import Belief, Bet
+from lab.questions.question import Right
 from lab.ui import runs
 from lab.ui.drawing import draw
 from lab.ui.drawing import show_numbers as offer_numbers
@@ -73,13 +73,11 @@ from lab.ui.tables import DECIMAL, Column, show_table
 # What is asked.
 
 
-_EDGES = (0.2, 0.4, 0.6)
-# The orders of tokens that a question asks about, with their names on screen.
+# The orders of tokens that the bet is about, in its order, with their names on screen.
 _ORDERS = {
     ATTENTION: "attention of the last layer",
-    AVERAGE: "attention of all layers",
-    GRADIENT: "a gradient",
-    NEAR: "nearness to the blank",
+    GRADIENT: "the gradient",
+    NEAR: "nearness",
 }
 # The two numbers that each claim compares in each text.
 COMPARED = {
@@ -92,39 +90,39 @@ _SAYS = {
     TELLS: "Attention says something beyond nearness",
     ROLLED: "Rollout says more than attention in the upper layers",
 }
-ASKS = (
-    open_question(
-        "attention",
-        "How similar are the order by attention in the last layer and the order by blanking? (1 is the same order; 0 "
-        "is nothing in common.)",
-        ("below 0.2", "0.2 to 0.4", "0.4 to 0.6", "above 0.6"),
-    ),
-    open_question(
-        "best",
-        "Which of these orders is most similar to the order by blanking? (A gradient says how fast the answer changes "
-        "with a word.)",
-        tuple(_ORDERS.values()),
+BET = Bet(
+    "best",
+    "The order by blanking says how much the answer depends on each word. Which other order comes nearest to it?",
+    (
+        Belief(
+            "The order by attention in the last layer",
+            "What the model looks at most should matter most.",
+            "attention would agree best with the order by blanking",
+        ),
+        Belief(
+            "The order by a gradient",
+            "A gradient says how fast the answer changes with a word, and change is what blanking measures.",
+            "the gradient would agree best with the order by blanking",
+        ),
+        Belief(
+            "The order by nearness to the word that is asked for",
+            "What belongs together is mostly written together.",
+            "nearness would agree best with the order by blanking",
+        ),
     ),
 )
 
 
-def answers(found: ExplanationTest) -> dict[str, Right]:
-    """Answer the questions from the result; a question whose interval reaches into two options has no answer."""
-    given = {}
-    attention = _last(found, ATTENTION)
-    low, high = mean_interval(attention).tolist()
-    if (option := between((low, high), _EDGES)) is not None:
-        why = f"the mean over the texts is {attention.mean():.2f}, and its 95 % interval is {low:.2f} to {high:.2f}."
-        given["attention"] = (option, why)
+def decided(found: ExplanationTest) -> Right | None:
+    """Answer by the order that agrees best, unless 0 is in the interval of its lead."""
     first, second = sorted(_ORDERS, key=lambda name: -_last(found, name).mean())[:2]
-    lead = mean_interval(_last(found, first) - _last(found, second))
-    if lead[0] > 0:
-        given["best"] = (
-            list(_ORDERS).index(first),
-            f"its agreement is {signed(_last(found, first).mean())}; next is {_ORDERS[second]} with "
-            f"{signed(_last(found, second).mean())}.",
-        )
-    return given
+    if mean_interval(_last(found, first) - _last(found, second))[0] <= 0:
+        return None
+    told = (
+        f"Its agreement (Spearman’s ρ) is {signed(_last(found, first).mean())}; next is {_ORDERS[second]} with "
+        f"{signed(_last(found, second).mean())}."
+    )
+    return list(_ORDERS).index(first), told
 
 
 def _last(found: ExplanationTest, name: str) -> Values:
@@ -688,8 +686,8 @@ def reproduced(found: ExplanationTest) -> Lines:
 EXPERIMENT = Experiment(
     measurement=MEASUREMENT,
     show_before=show_before,
-    asks=lambda _: ASKS,
-    answers=answers,
+    bet=lambda _: BET,
+    decided=decided,
     takes=lambda _: "The measurement takes two minutes for a small model and far longer for a large one.",
     help=f"The lab explains {TEXTS} predictions with every method, and then the untrained twin’s predictions.",
     show_first=lambda model, found: show_order(model, found, example(model)),

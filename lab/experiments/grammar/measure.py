@@ -376,17 +376,6 @@ def _drawn_shares(right: NDArray[np.bool_], document: NDArray[np.int64], documen
         return np.asarray((weights @ sums[:-1].T) / (weights @ sums[-1])[:, None])
 
 
-def drawn_gains(cases: NDArray[np.int64], row: RelationRow, documents: Sequence[int]) -> NDArray[np.float64]:
-    """Return the head's accuracy minus the offset's in each drawn set of documents, (draws,).
-
-    ``cases`` are as in :attr:`GrammarTest.cases`. All relations have the same draws, so that relations can be compared.
-    """
-    sentence, dependent, head, named = cases.T
-    right = np.stack([named == (head if row.end == 0 else dependent), head - dependent == row.offset], axis=-1)
-    accuracy, baseline = _drawn_shares(right, np.asarray(documents)[sentence], max(documents) + 1).T
-    return np.asarray(accuracy - baseline)
-
-
 def _ends(drawn: NDArray[np.float64]) -> tuple[float, float]:
     """Return the 95 % interval of the draws; nan if no draw has a value."""
     finite = drawn[np.isfinite(drawn)]

@@ -17,7 +17,6 @@ from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.ranges import ranges
 from lab.course.words import escaped, head_name
-from lab.evidence.intervals import spread
 from lab.evidence.published import CLARK
 from lab.evidence.reasons import LABELS, why
 from lab.evidence.relation_cases import between_words, encode_words, find_cases
@@ -30,7 +29,6 @@ from lab.experiments.grammar.measure import (
     GrammarTest,
     RelationRow,
     compared,
-    drawn_gains,
     fixed_offsets,
     result,
 )
@@ -38,8 +36,8 @@ from lab.experiments.grammar.word_kinds import LEFT, KindRule
 from lab.models.interventions import Head, Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
-from lab.questions.guesses import between
-from lab.questions.question import Question, Right, open_question
+from lab.questions.bets import Belief, Bet, between
+from lab.questions.question import Right
 from lab.text.tags.pipeline import spelled_out
 from lab.ui import runs
 from lab.ui.experiments.experiment import Experiment
@@ -108,25 +106,27 @@ WITHOUT_TWIN = {
     "prep": "Universal Dependencies have no relation from a preposition up to what it modifies.",
     "all": "It counts punctuation, and roots, which no head can name right; the sentences here leave both out.",
 }
-_ASKED = ("det", "nsubj", "obj", "case")
-_THIRDS = (1 / 3, 2 / 3)  # shares of the relations that separate the options of a question
-_NEAR = 0.005  # two differences that are closer than this may look the same when rounded
 
 
-def asks() -> tuple[Question, ...]:
-    """Ask in how many relations a head beats the best fixed distance, and in which of four it gains most."""
-    offsets = fixed_offsets()
-    rule = _rule(offsets["nsubj"][0])
-    rules = [f"{WORDS[relation]} (rule: {offsets[relation][1]:.0%})" for relation in _ASKED]
-    return (
-        open_question(
-            "count",
-            f"To name the verb of a subject, the best rule is “always {rule}”: it is right in "
-            f"{offsets['nsubj'][1]:.0%} of cases. In how many relations is a head clearly better than the best such "
-            "rule?",
-            ("in a third of them or fewer", "in up to two thirds", "in more"),
+def bet() -> Bet:
+    """Ask whether a head beats the best fixed distance in most relations."""
+    offset, share = fixed_offsets()["nsubj"]
+    return Bet(
+        "count",
+        f"To name the verb of a subject, the best rule about distances is “always {_rule(offset)}”: it is right in "
+        f"{share:.0%} of cases. What do you expect of the best head for each relation of grammar?",
+        (
+            Belief(
+                "In most relations, a head beats the rule",
+                "A head knows the words, and a distance does not.",
+                "the best head would lie clearly to the right of the best fixed distance in most rows of the figure",
+            ),
+            Belief(
+                "In most relations, no head beats the rule",
+                "Words that belong together are mostly neighbours, and many heads look at a neighbour.",
+                "the best head would lie beside the best fixed distance in most rows of the figure",
+            ),
         ),
-        open_question("most", "In which of these four does the best head gain most over the rule?", tuple(rules)),
     )
 
 
@@ -138,27 +138,15 @@ def _rule(offset: int) -> str:
     return f"the {words}" if offset == 1 else f"the {words} {'on' if offset > 0 else 'back'}"
 
 
-def answers(found: GrammarTest) -> dict[str, Right]:
-    """Answer the questions from the result; a question that the result does not decide has no answer."""
-    given = {}
+def decided(found: GrammarTest) -> Right | None:
+    """Answer by the share of relations in which the claim holds, unless the undecided relations could turn it."""
     testable, held = _testable(found), _held(found)
+    if not testable:
+        return None
     unsure = sum(row.judged.verdict is Verdict.INCONCLUSIVE for row in testable)
-    if testable:
-        shares = len(held) / len(testable), (len(held) + unsure) / len(testable)
-        if (option := between(shares, _THIRDS)) is not None:
-            given["count"] = (
-                option,
-                f"a head is clearly better than the best rule in {len(held)} of {len(testable)} relations.",
-            )
-    rows = [row for row in found.rows if row.relation in _ASKED]
-    order = sorted(rows, key=gain, reverse=True)
-    if len(order) == len(_ASKED) and gain(order[0]) - gain(order[1]) >= _NEAR:
-        first, second = order[:2]
-        why = f"the head gains {_points(first)} points; next is {WORDS[second.relation]} with {_points(second)}."
-        if _may_turn(found, first, second):
-            why += " With other sentences, these two relations may change places."
-        given["most"] = (_ASKED.index(first.relation), why)
-    return given
+    option = between((len(held) / len(testable), (len(held) + unsure) / len(testable)), (0.5,))
+    told = f"A head is clearly better than the best rule in {len(held)} of {len(testable)} relations."
+    return None if option is None else (1 - option, told)
 
 
 def _testable(found: GrammarTest) -> list[RelationRow]:
@@ -177,13 +165,6 @@ def gain(row: RelationRow) -> float:
 
 def _points(row: RelationRow) -> str:
     return f"{100 * gain(row):.1f}"
-
-
-def _may_turn(found: GrammarTest, first: RelationRow, second: RelationRow) -> bool:
-    """Return whether 0 is in the 95 % interval of the difference, by a bootstrap over the documents of half B."""
-    documents = halves()[1].documents
-    one, other = (drawn_gains(found.cases[row.relation], row, documents) for row in (first, second))
-    return bool(spread(one - other)[0] <= 0)
 
 
 # The figures: they need nothing but the model, so a notebook can draw them again.
@@ -645,8 +626,8 @@ def _with_offset(share: float, other: float) -> str:
 
 EXPERIMENT = Experiment(
     measurement=MEASUREMENT,
-    asks=lambda _: asks(),
-    answers=answers,
+    bet=lambda _: bet(),
+    decided=decided,
     takes=lambda _: "This takes half a minute for a small model and a few minutes for BERT base.",
     help="Every sentence is read twice: by this model, and by its untrained twin.",
     empty=unreadable,

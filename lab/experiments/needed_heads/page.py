@@ -55,7 +55,8 @@ from lab.models.config import ModelConfig
 from lab.models.interventions import Head, Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
-from lab.questions.question import Question, Right, open_question
+from lab.questions.bets import Belief, Bet, between
+from lab.questions.question import Right
 from lab.ui import runs
 from lab.ui.drawing import draw
 from lab.ui.drawing import show_numbers as offer_numbers
@@ -87,8 +88,9 @@ PUBLISHED = {
     FIFTH: "20 % of the heads (translation), 40 % (BERT)",
     PRUNED: "38 of 48 heads, within 0.15 BLEU (Voita et al.)",
 }
-_QUARTERS = ("up to a quarter", "up to half", "up to three quarters", "more")
 POINTS = f"{100 * MARGIN:.0f} points"
+# Where a share is so near to one half, the count decides nothing.
+_NEAR_HALF = 0.05
 # The rule that each verdict follows.
 RULES = (
     "Each head is taken away in two ways: it writes 0, or its mean over the sentence. The verdict uses the way that "
@@ -112,40 +114,32 @@ RULES = (
 )
 
 
-def asks(config: ModelConfig) -> tuple[Question, ...]:
-    """Ask how many heads matter, alone and together, in a model of this size."""
-    count = config.layers * config.heads
-    return (
-        open_question(
-            "clear",
-            f"We take away each of the {count} heads, one at a time. How many of these removals clearly change the "
-            "model’s preference for the right form?",
-            _QUARTERS,
-        ),
-        open_question(
-            "go",
-            "Now we remove heads one after the other, the least important first, and put none back. How many of the "
-            f"{count} can be removed before the model is clearly wrong more often?",
-            ("less than a fifth", "a fifth to a half", "more than half"),
+def bet(config: ModelConfig) -> Bet:
+    """Ask whether most heads of a model of this size matter when they are removed one at a time."""
+    return Bet(
+        "clear",
+        f"Each of the {config.layers * config.heads} heads is removed once, and put back. What do you expect?",
+        (
+            Belief(
+                "Without most heads, nothing clearly changes",
+                "Other heads may do the same, or later layers may make up for the loss.",
+                "fewer than half of the heads would clearly change the model’s preference for the right form",
+            ),
+            Belief(
+                "Most heads clearly matter",
+                "Training has no use for a head that does nothing.",
+                "more than half of the heads would clearly change the model’s preference for the right form",
+            ),
         ),
     )
 
 
-def answers(found: NeededTest) -> dict[str, Right]:
-    """Answer by the result."""
-    clear, count, last = int(found.effect.clear.sum()), found.effect.mean.size, last_for_nothing(found)
-    return {
-        "clear": (
-            int(np.searchsorted((0.25, 0.5, 0.75), clear / count)),
-            f"{clear} of {count} heads clearly change the preference.",
-        ),
-        "go": (
-            0 if 5 * last < count else 1 if 2 * last <= count else 2,
-            f"with {last} heads removed, the model is not clearly worse."
-            if last < count
-            else "even with all its heads removed, the model is not clearly worse.",
-        ),
-    }
+def decided(found: NeededTest) -> Right | None:
+    """Answer by the heads that clearly change the preference; a share within .05 of one half decides nothing."""
+    clear, count = int(found.effect.clear.sum()), found.effect.mean.size
+    option = between((clear / count - _NEAR_HALF, clear / count + _NEAR_HALF), (0.5,))
+    told = f"{clear} of {count} heads clearly change the model’s preference for the right form."
+    return None if option is None else (option, told)
 
 
 def least_alike(found: NeededTest) -> tuple[float, tuple[str, str]]:
@@ -891,8 +885,8 @@ def reproduced_by_template(found: NeededTest) -> Lines:
 
 EXPERIMENT = Experiment(
     measurement=MEASUREMENT,
-    asks=lambda model: asks(model.config),
-    answers=answers,
+    bet=lambda model: bet(model.config),
+    decided=decided,
     takes=lambda model: f"Measuring a model of this size takes about {_time(model)}.",
     help="The model reads every pair without each head, in five ways, and then with more and more heads removed.",
     show_first=show_first,

@@ -51,8 +51,8 @@ from lab.models.cores import one_core
 from lab.models.interventions import Head, Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace, trace_encoding
-from lab.questions.guesses import between
-from lab.questions.question import Question, Right, open_question
+from lab.questions.bets import Belief, Bet, between
+from lab.questions.question import Right
 from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.drawing import show_numbers as offer_numbers
@@ -102,8 +102,7 @@ COMPARED = {
     FAILED: ("residual stream", "heads"),
 }
 _WAYS = {SUFFICES: "what suffices", NEEDED: "what is needed"}
-_PARTS = 4  # number of options among which the layers are divided
-_EDGES = (0.1, 0.3, 0.6)
+_HALF = 0.5
 
 
 @dataclass(frozen=True)
@@ -117,44 +116,31 @@ class PatchedHead:
     high: float
 
 
-def asks(layers: int) -> tuple[Question, ...]:
-    """Ask where grammatical number is kept, and how much one head carries, in a model with this number of layers."""
-    spans = [f"layer {span[0]}" if len(span) == 1 else f"layers {span[0]} to {span[-1]}" for span in _spans(layers)]
-    return (
-        open_question(
-            "crossing",
-            "Patching the subject’s vector recovers much of the difference, and so does patching the vector at the "
-            "place of the answer. From which layer on does that place recover more?",
-            tuple(spans),
+BET = Bet(
+    "head",
+    "Only one head’s output at one token is patched. How much of the difference can a single head bring back?",
+    (
+        Belief(
+            "One head is enough for more than half",
+            "A head that finds the subject could carry the number to the place where the word is asked.",
+            "one cell of the map of heads would hold more than half of the difference",
         ),
-        open_question(
-            "head",
-            "Now we patch only one head’s output at one token. How much of the difference does the best head recover?",
-            ("less than 10 %", "10 to 30 %", "30 to 60 %", "more than 60 %"),
+        Belief(
+            "No head alone brings back half",
+            "The number may reach that place through many heads and layers, a part through each.",
+            "every cell of the map of heads would hold less than half of the difference",
         ),
-    )
+    ),
+)
 
 
-def _spans(layers: int) -> list[list[int]]:
-    """The layers, from 1, divided into at most four spans."""
-    return [each.tolist() for each in np.array_split(np.arange(1, layers + 1), min(layers, _PARTS))]
-
-
-def answers(found: PatchingTest) -> dict[str, Right]:
-    """Answer the questions from half B; a question that an interval leaves open has no answer."""
-    crossing = found.crosses(SUFFICES)
-    at = next(number for number, span in enumerate(_spans(found.layers)) if crossing in span)
-    residual = found.carried[SUFFICES].on_b.residual[crossing]
-    told = f"there the asked token recovers {residual[found.asked]:.0%}, the subject {residual[found.subject]:.0%}."
-    given = {"crossing": (at, told)}
+def decided(found: PatchingTest) -> Right | None:
+    """Answer from the best head's share on half B, unless its interval reaches over one half."""
     best = best_head(found)
-    if (option := between((best.low, best.high), _EDGES)) is not None:
-        where = f"{head_name(best.head)} at the {_token(found, best.token)}"
-        given["head"] = (
-            option,
-            f"{where} recovers {best.share:.0%} (95 % interval: {best.low:.0%} to {best.high:.0%}).",
-        )
-    return given
+    option = between((best.low, best.high), (_HALF,))
+    where = f"{head_name(best.head)} at the {_token(found, best.token)}"
+    told = f"The best, {where}, recovers {best.share:.0%} (95 % interval: {best.low:.0%} to {best.high:.0%})."
+    return None if option is None else (1 - option, told)
 
 
 def best_head(found: PatchingTest) -> PatchedHead:
@@ -878,8 +864,8 @@ def reproduced(found: PatchingTest) -> Lines:
 EXPERIMENT = Experiment(
     measurement=MEASUREMENT,
     show_untestable=show_untestable,
-    asks=lambda model: asks(model.config.layers),
-    answers=answers,
+    bet=lambda _: BET,
+    decided=decided,
     takes=lambda _: "This takes some minutes for a small model and far longer for BERT base.",
     help=(
         "The lab patches every part at every token in every pair, in both directions; for the twin, it does so in half "

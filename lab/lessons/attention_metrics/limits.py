@@ -1,7 +1,8 @@
-"""The screen about things besides the head that change a metric: special tokens, the threshold, the text's length."""
+"""Limits: in a longer text more tokens share the attention, so most metrics change although the head does not."""
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import numpy as np
@@ -10,42 +11,81 @@ import streamlit as st
 from lab.analysis.heads.metrics import LENGTHS, uniform_by_length
 from lab.analysis.heads.values import is_causal
 from lab.figures import metrics
-from lab.lessons.attention_metrics import LESSON, checks
+from lab.lessons.attention_metrics import LESSON
+from lab.questions.asking import asks
+from lab.questions.basis import derivable
+from lab.questions.question import Option, Question, shuffled
+from lab.questions.returning import Spot
 from lab.ui.drawing import draw
 from lab.ui.frame.closing import meaning
-from lab.ui.quiz.predictions import predict
+from lab.ui.frame.header import idea
 from lab.ui.shared.metric_choice import choose_metric, found, no_choice, threshold, uniform
 from lab.ui.shared.one_head import OneHead
 
+IDEA = """
+Can you compare texts of different length? In a longer text more tokens share the attention, so weights get smaller,
+whatever a head does. Then a metric changes with the length alone."""
 
-def show_limits(view: OneHead) -> None:
-    """Show that a head without preference gets other scores on a longer text."""
-    n, causal = len(view.trace), is_causal(view.trace)
-    question = checks.doubled(n, causal)
-    if not predict(LESSON, question):
-        return
+
+@asks(
+    basis=derivable(LESSON, "numbers", "“Why corrected?”"),
+    hint="Think of an even row over a few tokens, and of an even row over many.",
+    returns=3,
+)
+def why_divided(spot: Spot) -> Question | None:
+    """Ask why the entropy of a row is divided by the logarithm of its length."""
+    n = len(spot.trace)
+    if n < 2:
+        return None
+    now, then = math.log(n), math.log(2 * n)
+    return shuffled(
+        "why-divided",
+        f"The corrected entropy of a row is divided by ln {n}, because it has {n} tokens to look at. Why?",
+        [
+            Option(
+                "So that texts of different length can be compared",
+                f"An even row over {n} tokens has {now:.2f} nats, and over {2 * n} tokens {then:.2f}. After the "
+                "division, both have 1.",
+                correct=True,
+            ),
+            Option(
+                "So that the weights of the row add up to 1",
+                "The weights already add up to 1 after softmax. The entropy is computed from them.",
+            ),
+            Option(
+                "So that a row that looks at only one token gets 1",
+                "Such a row has the entropy 0, and 0 divided by anything is 0. An even row gets 1.",
+            ),
+        ],
+    )
+
+
+def said(trace_is_causal: bool, metric: str, tau: float) -> str:
+    """Say how a metric of a head without preference changes with the length of the text, raw and corrected."""
+    by_length = uniform_by_length(trace_is_causal, tau)
+    raw, mended = (by_length.values(metric, corrected)[:, 0] for corrected in (False, True))
+    told = (
+        f"For a head without a preference, the raw value goes from {raw[0]:.4g} on {LENGTHS[0]} tokens to "
+        f"{raw[-1]:.4g} on {LENGTHS[-1]}, although the head does not change."
+    )
+    if np.allclose(mended, mended[0]):
+        return f"{told} The corrected value is {mended[0]:.4g} at every length."
+    return f"{told} The corrected value goes from {mended[0]:.4g} to {mended[-1]:.4g}."
+
+
+def show(view: OneHead) -> None:
+    """Show that a head without preference gets other values on a longer text."""
+    idea(IDEA)
     metric = choose_metric()
-    by_length = uniform_by_length(causal, threshold())
     at = (view.layer.index, view.head)
     if no_choice(found(view.trace).values(metric.id, True)):
         return
     for corrected in (False, True):
         asked = (metric.id, *at, corrected, threshold())
         draw(partial(metrics.by_length, view.trace, *asked), f"by-length-{'corrected' if corrected else 'raw'}")
-    raw, mended = (by_length.values(metric.id, each)[:, 0] for each in (False, True))
     even, own = uniform(view.trace), float(found(view.trace).values(metric.id, False)[at])
-    same = np.allclose(mended, mended[0])
-    lengths = LENGTHS
-    meaning(
-        f"For a head without a preference, the raw value goes from {raw[0]:.4g} on {lengths[0]} tokens to "
-        f"{raw[-1]:.4g} on {lengths[-1]}, although the head does not change. "
-        + (
-            f"The corrected value is {mended[0]:.4g} at every length."
-            if same
-            else f"The corrected value goes from {mended[0]:.4g} to {mended[-1]:.4g}."
-        )
-    )
     st.caption(
-        f"The line shows a uniform head. The point shows {view.place} on your {n} tokens: {own:.4g}, where a uniform "
-        f"head has {even.values(metric.id, False)[0]:.4g}."
+        f"The line shows a uniform head. The point shows {view.place} on your {len(view.trace)} tokens: {own:.4g}, "
+        f"where a uniform head has {even.values(metric.id, False)[0]:.4g}."
     )
+    meaning(said(is_causal(view.trace), metric.id, threshold()))

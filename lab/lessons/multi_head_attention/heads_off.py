@@ -119,7 +119,7 @@ def show_each(view: OneHead) -> Trace:
 
 
 def _show_each(now: Scene) -> None:
-    if not may_run(now):
+    if not may_run(now.trace):
         return
     word = now.word
     place, asked_word = (None, None) if word is None else (now.place, word.token_id)

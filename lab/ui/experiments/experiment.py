@@ -12,7 +12,8 @@ import streamlit as st
 from lab.course.words import escaped
 from lab.evidence.measurement import Measurement
 from lab.models.interventions import Head
-from lab.questions.question import Question, Right
+from lab.questions.bets import Bet
+from lab.questions.question import Right
 from lab.ui.experiments.reproduced import Lines
 
 if TYPE_CHECKING:
@@ -47,15 +48,14 @@ class Experiment(Generic[Found]):
         Draws the reason why a model cannot be tested.
     show_before
         Draws what comes before the prediction.
-    asks, answers
-        The questions about a model, and the answers of a result by the question's id; a question that the result leaves
-        open has no answer.
+    bet, decided
+        The question about a model, and the answer of a result; None if the result fits more than one belief.
     takes, help
         The time that a run takes on a model, in a sentence, and what the lab does in it.
     empty
         The reason, in a sentence, why a result shows nothing; "" for any other result.
     show_first
-        Draws what comes before the score of the prediction; returns a run for the badge, or None.
+        Draws what comes before the answer to the prediction; returns a run for the badge, or None.
     figure, name, caption
         The call that makes the figure of a result, the figure's name in files, and the caption.
     meaning, verdict
@@ -80,8 +80,8 @@ class Experiment(Generic[Found]):
     measurement: Measurement[Found]
     show_untestable: Callable[[LoadedModel, str], None] = show_reason
     show_before: Callable[[LoadedModel], object] = _nothing
-    asks: Callable[[LoadedModel], tuple[Question, ...]]
-    answers: Callable[[Found], Mapping[str, Right]]
+    bet: Callable[[LoadedModel], Bet]
+    decided: Callable[[Found], Right | None]
     takes: Callable[[LoadedModel], str]
     help: str
     empty: Callable[[LoadedModel, Found], str] = _no_reason

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,12 +12,12 @@ import streamlit as st
 from lab.course.pages import LESSONS, ExperimentRecord, Lesson, experiment_of, number, page_of, page_path
 from lab.course.words import escaped
 from lab.evidence.shipped import model_hash
-from lab.questions.question import Question
+from lab.questions.bets import Bet
 from lab.ui import chosen_tokens, parameters, runs, selection
 from lab.ui.downloads import available
 from lab.ui.drawing import code, draw
 from lab.ui.experiments.experiment import Experiment
-from lab.ui.experiments.guesses import is_predicted, predicted, show_score
+from lab.ui.experiments.prediction import is_predicted, predicted, show_answer
 from lab.ui.experiments.results import origin, show_rule, show_verdict
 from lab.ui.frame.closing import meaning, papers
 from lab.ui.frame.header import draw_header
@@ -42,14 +42,14 @@ class ExperimentPage(OpenPage):
         """Load the model chosen in the sidebar; stop the page while this model still has to be downloaded."""
         return runs.model(available(self.selection[parameters.MODEL]))
 
-    def predicted(self, name: str, asks: Sequence[Question]) -> bool:
+    def predicted(self, name: str, bet: Bet) -> bool:
         """Say how the claim is tested and ask for a prediction, once for each ``name``.
 
         Returns whether the result may be seen.
         """
         if not is_predicted(name) and not self.selection[parameters.TEACH]:
             st.markdown(f"**The test.** {self.record.test}")
-        return predicted(name, asks)
+        return predicted(name, bet)
 
     def finish(self) -> None:
         """Draw the limits of the result, notes on changed selections, links back to lessons, and the reading list."""
@@ -91,10 +91,10 @@ def show(page: ExperimentPage, experiment: Experiment[Any]) -> Trace | None:
     if found is None and (reason := measurement.untestable(model)):
         experiment.show_untestable(model, reason)
         return None
-    name, asked = f"{measurement.id}.{model.id}", experiment.asks(model)
+    name, bet = f"{measurement.id}.{model.id}", experiment.bet(model)
     if not is_predicted(name):
         experiment.show_before(model)
-    if not page.predicted(name, asked):
+    if not page.predicted(name, bet):
         return None
     if found is None:
         st.markdown(f"{escaped(model.id)} has not been measured yet. {experiment.takes(model)}")
@@ -106,7 +106,7 @@ def show(page: ExperimentPage, experiment: Experiment[Any]) -> Trace | None:
         st.info(reason, icon=":material/info:")
         return None
     trace = experiment.show_first(model, found)
-    show_score(name, asked, experiment.answers(found))
+    show_answer(name, bet, experiment.decided(found))
     _show_result(experiment, model, found)
     experiment.show_own(model)
     with st.expander(experiment.cases, icon=":material/format_quote:"):

@@ -117,9 +117,9 @@ def _followed(asked: PredictionView) -> Candidate:
     return offered[chosen]
 
 
-def may_run(now: Scene) -> bool:
+def may_run(trace: Trace) -> bool:
     """Return whether every head may be switched off in turn; if not, draw the reason, or a button that allows it."""
-    config, n, most = now.trace.model.config, len(now.trace), ablation.longest(now.trace.model.config, _NUMBERS)
+    config, n, most = trace.model.config, len(trace), ablation.longest(trace.model.config, _NUMBERS)
     if n > most:
         st.info(
             f"{config.layers * config.heads} runs of {n} tokens do not fit into this server’s memory. Shorten the text "
@@ -128,7 +128,7 @@ def may_run(now: Scene) -> bool:
         )
         return False
     told = f"{config.layers * config.heads} heads, one run each over {n} tokens"
-    return asked_for(ablation.multiplications(config, n), _UNASKED, told, f"{hash(now.trace.token_ids)}.{config}")
+    return asked_for(ablation.multiplications(config, n), _UNASKED, told, f"{hash(trace.token_ids)}.{config}")
 
 
 def asked_for(work: float, unasked: float, told: str, name: str) -> bool:

@@ -10,8 +10,6 @@ from lab.analysis.heads.values import Values
 from lab.models.trace import Trace
 from lab.ui.parameters import CORRECTED, KEPT, METRIC, SINKS, TAU, VERSION
 
-LESSON = "attention-metrics"
-
 
 def found(trace: Trace) -> Metrics:
     """Return the metrics of every head at the chosen τ."""
@@ -28,35 +26,25 @@ def threshold() -> float:
     return float(TAU.chosen())
 
 
-def rows_of(corrected: bool) -> dict[str, tuple[Metric, bool]]:
-    """Return the metrics of a table by name, each with a flag for corrected.
-
-    The raw metrics include corrected spread, too, because the lesson speaks of shares of the largest entropy.
-    """
-    rows: dict[str, tuple[Metric, bool]] = {}
-    for metric in METRICS:
-        rows[metric.name] = (metric, corrected)
-        if metric.id == "spread" and not corrected:
-            rows[f"{metric.name}, corrected"] = (metric, True)
-    return rows
-
-
 def choose_version() -> bool:
     """Draw the choice between raw and corrected metrics; return True for corrected."""
     help_ = "Raw: as published. Corrected: adjusted so that you can compare texts of different lengths."
     return VERSION.choose("Formula", help=help_) == CORRECTED
 
 
-def choose_metric() -> Metric:
-    """Draw the choice of a step's metric and, if the metric uses τ, of τ; below both, the metric's description."""
+def choose_metric(*, tau: bool = True) -> Metric:
+    """Draw the choice of a step's metric and its description; between both, the choice of τ if the metric uses it.
+
+    ``tau`` is False where only corrected values are shown, which do not use τ.
+    """
     before = next((metric for metric in METRICS if metric.name == METRIC.chosen()), METRICS[0])
     name = METRIC.choose("Metric", help=before.note)
     metric = next(metric for metric in METRICS if metric.name == name)
-    tau = ""
-    if metric.uses_threshold:
+    told = ""
+    if tau and metric.uses_threshold:
         TAU.choose("Threshold τ")
-        tau = f" Here τ is {threshold():g}: a smaller weight counts as nothing."
-    st.markdown(f"{metric.reading} *{metric.use}*{tau}")
+        told = f" Here τ is {threshold():g}: a smaller weight counts as nothing."
+    st.markdown(f"{metric.reading} *{metric.use}*{told}")
     return metric
 
 

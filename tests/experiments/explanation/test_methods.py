@@ -20,6 +20,7 @@ from lab.experiments.explanation.methods import AskedWord, Importance, ask, impo
 from lab.models.loading import EMBEDDED, LoadedModel, load_model
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
+from tests.thorough import some
 
 SENTENCE = tuple("In the morning the old man went to his office and read a long letter .".split())  # noqa: SIM905
 HIDDEN = 9
@@ -118,7 +119,7 @@ def test_gradient_times_input_is_autograd_s(model_id: str) -> None:
     assert np.allclose(found.scores[methods.GRADIENT][0], expected.numpy(), atol=1e-3)
 
 
-@pytest.mark.parametrize("model_id", MODELS)
+@pytest.mark.parametrize("model_id", some(MODELS, 1))
 def test_integrated_gradients_are_a_fine_sum_of_autograd_s_and_complete(model_id: str) -> None:
     _, asked, found = asked_of(model_id)
     theirs, whole = theirs_of(model_id), vectors_of(model_id)

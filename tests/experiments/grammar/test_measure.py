@@ -22,7 +22,6 @@ from lab.experiments.grammar.measure import (
     Named,
     compared,
     data_hash,
-    drawn_gains,
     known,
     replicate,
 )
@@ -148,13 +147,6 @@ def test_another_treebank_is_measured_with_the_heads_that_were_chosen(found: Gra
         assert (there.layer, there.head, there.end, there.offset) == (row.layer, row.head, row.end, row.offset)
         assert there.count == row.count_a + row.count
         assert there.right == round(row.on_a * row.count_a) + row.right
-
-
-def test_drawn_gains_are_those_of_the_row(found: GrammarTest) -> None:
-    for row in found.rows:
-        if row.count >= FEW:
-            drawn = drawn_gains(found.cases[row.relation], row, ALONE)
-            assert np.nanmean(drawn) == pytest.approx(row.accuracy - row.offset_accuracy, abs=0.02)
 
 
 def test_what_cannot_be_tested_says_why() -> None:

@@ -83,15 +83,12 @@ def test_the_crossing_is_the_layer_where_the_asked_token_has_more(found: Patchin
         subject = [0.8] * (crossing - 1) + [0.3] * (found.layers - crossing + 1)
         moved = with_stream(found, subject, [0.6] * found.layers)
         assert moved.crosses(SUFFICES) == crossing
-        ask = page.asks(found.layers)[0]
-        first, *last_of_span = map(int, re.findall(r"\d+", ask.options[page.answers(moved)["crossing"][0]].text))
-        assert first <= crossing <= (last_of_span or [first])[0]
         said = page.meaning_of(moved, "m")
         last = "in every layer but the last" in said
         assert last == (crossing == found.layers) and (f"from layer {crossing} on" in said) != last
 
 
-@pytest.mark.parametrize(("share", "option"), [(0.05, 0), (0.2, 1), (0.5, 2), (0.9, 3)])
+@pytest.mark.parametrize(("share", "option"), [(0.05, 1), (0.47, 1), (0.53, 0), (0.9, 0)])
 def test_how_much_the_best_head_brings_back_is_the_answer(found: PatchingTest, share: float, option: int) -> None:
     best, means = page.best_head(found), found.carried[SUFFICES]
     place = (*best.head, best.token)
@@ -104,12 +101,13 @@ def test_how_much_the_best_head_brings_back_is_the_answer(found: PatchingTest, s
             changed[name] = replace(getattr(means, name), heads=heads)
         return replace(found, carried={**found.carried, SUFFICES: replace(means, **changed)})
 
-    answer = page.answers(with_interval(0.01))["head"]
+    answer = page.decided(with_interval(0.01))
     assert (
-        answer[0] == option
+        answer is not None
+        and answer[0] == option
         and f"recovers {share:.0%} (95 % interval: {share - 0.01:.0%} to {share + 0.01:.0%}" in answer[1]
     )
-    assert "head" not in page.answers(with_interval(0.5)), "the interval leaves it open"
+    assert page.decided(with_interval(0.5)) is None, "the interval leaves it open"
 
 
 @pytest.mark.parametrize("part", choices.PATCHED)

@@ -87,7 +87,7 @@ def test_every_setting_of_the_tokenizer(copy_of: Callable[[Family], Path], famil
     assert opened > 10
 
 
-@pytest.mark.parametrize("family", _TEXT_FAMILIES)
+@pytest.mark.parametrize("family", some(_TEXT_FAMILIES, 2))
 @pytest.mark.parametrize("backend", [False, True], ids=["own class", "bare backend"])
 def test_a_tokenizer_without_a_part_or_with_one_of_tomorrow(
     copy_of: Callable[[Family], Path], family: Family, backend: bool

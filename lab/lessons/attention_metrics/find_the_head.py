@@ -1,0 +1,161 @@
+"""Find the head: the learner sorts all heads by a metric, and looks until a map shows what is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from lab.analysis.heads import metrics
+from lab.analysis.heads.metrics import METRICS, Metric, Metrics, trace_metrics
+from lab.analysis.heads.values import Values
+from lab.course.words import capital, head_name, heads
+from lab.figures.metrics import all_heads
+from lab.lessons.attention_metrics import SORTED
+from lab.models.interventions import Head
+from lab.questions.basis import Basis, own
+from lab.ui.drawing import code, draw
+from lab.ui.frame.header import idea
+from lab.ui.parameters import HEAD, LAYER, METRIC
+from lab.ui.shared.metric_choice import choose_metric, no_choice
+from lab.ui.shared.one_head import OneHead, draw_map
+from lab.ui.terms import say
+
+IDEA = """
+Nobody can read all maps of a model. A **metric** turns each map into one number. Then all heads can be sorted, and you
+know which map to open next."""
+
+# A head whose number is this near to the best one is as good a find.
+NEAR = 0.05
+
+
+@dataclass(frozen=True)
+class Target:
+    """A head that the learner looks for.
+
+    Attributes
+    ----------
+    name
+        The target in a few words.
+    basis
+        What is wanted, in a sentence.
+    score
+        For each head, the number by which the lab judges it, (L, H); the largest is best.
+    told
+        What this number says of a head, with the number as ``{}``.
+    metric
+        The id of the metric that sorts for it.
+    """
+
+    name: str
+    basis: Basis
+    score: Callable[[Metrics], Values]
+    told: str
+    metric: str
+
+    @property
+    def wanted(self) -> str:
+        """What is wanted, in a sentence."""
+        return self.basis.of[0]
+
+
+def _one_link(found: Metrics) -> Values:
+    return np.asarray(found.corrected["confidence_max"] - found.corrected["confidence_avg"])
+
+
+TARGETS = (
+    Target(
+        "One favourite each",
+        own("Find a head in which nearly every token looks at a single token: each row has one strong cell."),
+        lambda found: found.corrected["confidence_avg"],
+        "a token gives its favourite {} of its attention, on average",
+        "confidence_avg",
+    ),
+    Target(
+        "A little of everything",
+        own("Find a head in which every token looks at nearly all tokens: the map is even."),
+        lambda found: found.corrected["spread"],
+        "the entropy is {} of the largest possible one, on average",
+        "spread",
+    ),
+    Target(
+        "A single strong link",
+        own("Find a head with one very strong cell, in which most tokens have no favourite. One number is not enough."),
+        _one_link,
+        "the largest weight is {} above the favourites of all tokens, on average",
+        "confidence_max",
+    ),
+)
+
+
+def found_it(target: Target, every: Metrics, head: Head) -> bool:
+    """Return whether a head is as good a find as the best one."""
+    scores = target.score(every)
+    return bool(scores[head] >= scores.max() - NEAR)
+
+
+def said(target: Target, every: Metrics, head: Head) -> str:
+    """Say what the target's number is in a head, and how many heads have a larger one."""
+    scores = target.score(every)
+    above = int((scores > scores[head]).sum())
+    told = f"In {head_name(head)}, {target.told.format(f'**{scores[head]:.2f}**')}."
+    if not above:
+        return f"{told} No other head has more."
+    best = np.unravel_index(int(scores.argmax()), scores.shape)
+    top = f" The most is {scores[best]:.2f}." if found_it(target, every, head) else ""
+    return f"{told} {capital(heads(above))} of {scores.size} {'has' if above == 1 else 'have'} more.{top}"
+
+
+def show(view: OneHead) -> None:
+    """Show all heads by a metric beside the map of the chosen head, and say whether it is the head that was wanted."""
+    idea(IDEA)
+    every = trace_metrics(view.trace)
+    if view.trace.model.config.layers * view.trace.model.config.heads < 2:
+        st.info("This model has only one head. Choose a larger model.", icon=":material/info:")
+        return
+    names = [target.name for target in TARGETS]
+    chosen = st.segmented_control("Find the head with", names, default=names[0], required=True, key="_target")
+    target = next(each for each in TARGETS if each.name == chosen)
+    say(f"**{target.wanted}** Sort all heads by a metric, then click a head and look at its map.")
+    verdict = st.container(border=True, key="verdict")
+    metric = choose_metric(tau=False)
+    if no_choice(every.corrected[metric.id]):
+        return
+    with verdict:
+        _show_verdict(view, target, every)
+    _show_maps(view, metric)
+    code(metrics.trace_metrics)
+
+
+def _show_maps(view: OneHead, metric: Metric) -> None:
+    """Draw the metric of all heads, and beside it the map of the chosen head."""
+    left, right = st.columns(2)
+    with left:
+        draw(
+            partial(all_heads, view.trace, metric.id, view.layer.index, view.head, corrected=True),
+            SORTED,
+            clickable=True,
+        )
+    with right:
+        draw_map(view, view.trace, f"Attention weights, {view.place}", "found-map")
+
+
+def _show_verdict(view: OneHead, target: Target, every: Metrics) -> None:
+    """Say whether the head on screen is the one that was wanted; if it is not, offer to show it."""
+    head, scores = (view.layer.index, view.head), target.score(every)
+    if found_it(target, every, head):
+        say(f":material/check: **Found.** {said(target, every, head)}")
+        return
+    say(f":material/search: **Not yet.** {said(target, every, head)}")
+    layer, number = (int(at) for at in np.unravel_index(int(scores.argmax()), scores.shape))
+    name = next(metric.name for metric in METRICS if metric.id == target.metric)
+    st.button("Show me", key="_show_target", type="tertiary", on_click=_choose, args=(layer, number, name))
+
+
+def _choose(layer: int, head: int, metric: str) -> None:
+    LAYER.set(layer + 1)
+    HEAD.set(head + 1)
+    METRIC.set(metric)

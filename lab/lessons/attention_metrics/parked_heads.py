@@ -1,0 +1,260 @@
+"""Parked heads: a head that finds nothing must still spend its attention. Does the model need such a head?"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from lab.analysis.flow.maps import layer_map
+from lab.analysis.heads import parked
+from lab.analysis.heads.parked import PARKED, effect_sizes, parked_share
+from lab.analysis.heads.values import Values, keep_others, places_left_out
+from lab.analysis.ranks import rank_correlation
+from lab.course.words import beside, capital, head_name, heads, listed, resting_place, signed
+from lab.figures.parked import parked_and_worth, parked_shares
+from lab.lessons.attention_metrics import LESSON, SHARES
+from lab.models.interventions import Head
+from lab.models.trace import Trace
+from lab.questions.asking import asks
+from lab.questions.basis import bet
+from lab.questions.kinds import which_holds
+from lab.questions.question import MARGIN, Question
+from lab.questions.returning import Spot
+from lab.ui import sidebar
+from lab.ui.drawing import code, draw
+from lab.ui.frame.closing import meaning, try_this
+from lab.ui.frame.header import idea
+from lab.ui.parameters import HEAD, LAYER, MEAN, OFF
+from lab.ui.quiz.predictions import predict
+from lab.ui.shared.heads_off import may_run
+from lab.ui.shared.one_head import OneHead
+from lab.ui.terms import say
+
+_SMALL = 0.005  # a number below this limit rounds to less than 0.01
+
+
+def correlation(trace: Trace, to_mean: bool = False) -> tuple[float, float]:
+    """Spearman's ρ of parked share and change over all heads, and its limit for shuffled numbers in 19 of 20 cases.
+
+    For n things with unrelated numbers, ρ has the standard deviation 1/√(n − 1).
+    """
+    shares = parked_share(trace)
+    rho = rank_correlation(shares, effect_sizes(trace, None, None, to_mean))
+    return rho, 1.96 / math.sqrt(max(shares.size - 1, 1))
+
+
+def within_layers(trace: Trace, to_mean: bool = False) -> tuple[float, float]:
+    """The mean over layers of Spearman's ρ inside a layer, and its limit for shuffled numbers in 19 of 20 cases.
+
+    Layers with fewer than three heads, or with the same number everywhere, do not count; nan if no other is left.
+    """
+    shares, effects = parked_share(trace), effect_sizes(trace, None, None, to_mean)
+    each = [rank_correlation(*pair) for pair in zip(shares, effects, strict=True) if len(pair[0]) > 2]
+    known = [rho for rho in each if not math.isnan(rho)]
+    if not known:
+        return math.nan, math.nan
+    return float(np.mean(known)), 1.96 / math.sqrt(len(known) * (shares.shape[1] - 1))
+
+
+def said(trace: Trace, to_mean: bool = False) -> str:
+    """Say whether the share that a head parks tells how much changes without it, over all heads and inside layers."""
+    rho, band = correlation(trace, to_mean)
+    if math.isnan(rho):
+        return compared(trace, to_mean)
+    inside = _inside(rho, band, *within_layers(trace, to_mean))
+    if abs(rho) <= band:
+        return (
+            "Parking does not tell you what the model loses without a head: over all heads, the two numbers are hardly "
+            f"related{inside}."
+        )
+    way = "less" if rho < 0 else "more"
+    return f"The more a head parks, the {way} tends to change without it{inside}."
+
+
+def _inside(rho: float, band: float, mean: float, limit: float) -> str:
+    """Say whether the result over all heads also holds inside layers; "" if no layer can tell."""
+    if math.isnan(mean):
+        return ""
+    if abs(mean) <= limit:
+        if abs(rho) <= band:
+            return ", and inside a layer they are not, either"
+        return ", but inside a layer this is not true: the layer may be the reason, not the parking"
+    if abs(rho) <= band:
+        return ", but inside a layer they are"
+    if mean * rho > 0:
+        return ", and inside a layer it is the same"
+    return ", but inside a layer it is the other way round: the layer is a part of the reason"
+
+
+def compared(trace: Trace, to_mean: bool = False) -> str:
+    """Compare heads that park with the others by the change without a head, and draw no conclusion."""
+    return parked_against_busy(parked_share(trace), effect_sizes(trace, None, None, to_mean), trace)
+
+
+def parked_against_busy(shares: Values, effects: Values, trace: Trace) -> str:
+    """Compare heads that park with the others: ``shares`` and ``effects``, (L, H) each."""
+    where, parks = resting_place(trace), shares > PARKED
+    if keep_others(trace) is None:
+        return "This text has no words besides the tokens on which heads park. Write a longer text."
+    if not parks.any():
+        most = np.unravel_index(int(shares.argmax()), shares.shape)
+        at: Head = (int(most[0]), int(most[1]))
+        return (
+            f"No head sends more than {PARKED:.0%} of the words’ attention to {where}. {capital(head_name(at))} comes "
+            f"nearest ({shares[at]:.2f}). Without this head, the vectors move by {_size(effects[at])} of their length; "
+            f"the mean over all heads is {_size(effects.mean())}."
+        )
+    if parks.all():
+        return f"All {parks.size} heads park on {where}, so there is no other head to compare them with."
+    return (
+        f"{capital(heads(int(parks.sum())))} of {parks.size} park on {where}. Without one of them, the vectors move by "
+        f"{_typical(effects[parks])}. Without one of the other heads, they move by {_typical(effects[~parks])}."
+    )
+
+
+def _typical(effects: Values) -> str:
+    """State the mean and the largest of some effects, in one phrase if both are small."""
+    if 0 < effects.max() < _SMALL:
+        return f"always {_size(effects.max())} of their length"
+    return f"{_size(effects.mean())} of their length on average, at most {_size(effects.max())}"
+
+
+def _size(value: float) -> str:
+    """Write a number with two decimals; a small number is not called 0."""
+    return signed(float(value)) if value >= _SMALL or value == 0 else "less than 0.01"
+
+
+def _layers_of_one_kind(trace: Trace) -> str:
+    """Name the layers in which no head parks, or all heads do; "" if each layer has both kinds."""
+    parks = parked_share(trace) > PARKED
+    if len(parks) < 2 or parks.all() or not parks.any():
+        return ""
+    none, every = ([str(at + 1) for at in np.flatnonzero(of)] for of in (~parks.any(axis=1), parks.all(axis=1)))
+    told = [
+        f"n layer{'s' if len(layers) > 1 else ''} {listed(layers)}, {how}"
+        for layers, how in ((none, "no head parks"), (every, "all do" if none else "all heads park"))
+        if layers
+    ]
+    return f"I{'; i'.join(told)}. " if told else ""
+
+
+def in_full(trace: Trace, to_mean: bool = False) -> str:
+    """Compare the two groups of heads, and say which rank correlations chance would reach."""
+    (rho, band), (mean, limit) = (of(trace, to_mean) for of in (correlation, within_layers))
+    if math.isnan(rho):
+        return compared(trace, to_mean)
+    told = (
+        f"{compared(trace, to_mean)}\n\n{_layers_of_one_kind(trace)}The **rank correlation** says whether two numbers "
+        "put the heads into the same order: 1 for the same order, −1 for the opposite order, 0 for neither. Here it is "
+        f"**{beside(rho, math.copysign(band, rho))}** over all heads. If the numbers were shuffled, it would stay "
+        f"below {beside(band, abs(rho))} in 19 of 20 cases."
+    )
+    if math.isnan(mean):
+        return told
+    own = f"{'−' * (mean < 0)}{beside(abs(mean), limit)}"
+    shuffled = beside(limit, abs(mean))
+    return f"{told} Within a layer, it is {own} on average; with shuffled numbers, it would stay below {shuffled}."
+
+
+def brought(trace: Trace, head: Head) -> tuple[float, float]:
+    """The share of a head's attention that words give to resting places, and the share of what arrives from there.
+
+    What arrives is measured by the lengths of the vectors α·f(x) that the head adds (Kobayashi et al. 2020, §3).
+    """
+    out, _ = places_left_out(trace)
+    weights, lengths = (layer_map(trace.layer(head[0]), head[1], norms=norms)[~out] for norms in (False, True))
+    return float(weights[:, out].sum(axis=1).mean()), float(lengths[:, out].sum(axis=1).mean())
+
+
+def said_of_sink(trace: Trace) -> str:
+    """Say, for the head that parks most, how much attention it parks and how much of what arrives comes from there."""
+    shares = parked_share(trace)
+    at = divmod(int(shares.argmax()), shares.shape[1])
+    given, arrives = brought(trace, at)
+    told = f"{capital(head_name(at))} parks most: words give {resting_place(trace)} {given:.2f} of its attention."
+    if arrives > given - MARGIN:
+        return f"{told} Of what it adds to the words, {arrives:.2f} comes from there, too."
+    return f"{told} But of what it adds to the words, only {arrives:.2f} comes from there: the values are short."
+
+
+@asks(
+    basis=bet(
+        "A head that parks has found nothing to do, so nothing changes without it.",
+        "A head that parks adds what it finds there to each token, and later layers may rely on this.",
+    ),
+    hint="A head that parks still adds a vector to each token.",
+)
+def needs_them(spot: Spot) -> Question | None:
+    """Ask whether heads that park more matter less; None if the rank correlation is near its limit for chance."""
+    if keep_others(spot.trace) is None:
+        return None
+    rho, band = correlation(spot.trace)
+    if math.isnan(rho) or abs(rho + band) < MARGIN:
+        return None
+    way = "less" if rho < -band else "more" if rho > band else ""
+    found = f"the more a head parks, the {way} changes" if way else "parking and change are hardly related"
+    why = (
+        f"Set to 0 one at a time, over all heads {found} (rank correlation {signed(rho)}, where 1 is the same "
+        f"order of heads and 0 is none; shuffled numbers stay within ±{band:.2f} in 19 of 20 cases)."
+    )
+    outcomes = {
+        "The heads that park: the more a head parks, the less changes without it": rho < -band,
+        "One cannot tell from parking: heads that park may be needed as much": rho >= -band,
+    }
+    return which_holds("needs-them", "Which heads can the model do without?", why, outcomes)
+
+
+def show(view: OneHead) -> None:
+    """Show, for each head, how much attention it parks and how far the vectors move without it."""
+    idea(
+        "Softmax makes the weights of each token add up to 1, even if a head finds nothing. Then the weight must go "
+        f"somewhere, and a head can give most of it to {resting_place(view.trace)}: it **parks**. Can the model do "
+        "without such heads? The lab takes each head away, one at a time, as in lesson 4."
+    )
+    if keep_others(view.trace) is None:
+        st.info("This text has no other tokens. Write a longer text.", icon=":material/edit:")
+        return
+    with sidebar.controls():
+        way = OFF.choose(
+            "Replace a head’s numbers by",
+            help="Zeros are numbers that the later layers have never met in training. The mean of the head’s numbers "
+            "over the tokens of this text is a milder change.",
+        )
+    if not may_run(view.trace) or not predict(LESSON, needs_them(view.spot)):
+        return
+    _show_heads(view, to_mean=way == MEAN)
+
+
+def _show_heads(view: OneHead, to_mean: bool) -> None:
+    at = view.trace, view.layer.index, view.head
+    draw(partial(parked_and_worth, *at, to_mean), "parked-and-worth")
+    parks = int(np.count_nonzero(parked_share(view.trace) > PARKED))
+    st.caption(
+        f"Each point is a head: the farther right, the more it parks; the higher, the farther the last vectors move "
+        f"without it. We say that a head parks right of the dashed line ({PARKED:.2f}): here, {parks or 'none'} of "
+        f"{parked_share(view.trace).size} heads. This is one text; another may differ."
+    )
+    meaning(f"{said(view.trace, to_mean)} {said_of_sink(view.trace)}")
+    with st.expander("How the heads are compared", icon=":material/balance:"):
+        say(in_full(view.trace, to_mean))
+    _show_a_head(view)
+    with st.expander("The share that each head parks", on_change="rerun", key="_shares") as shares:
+        if shares.open:
+            draw(partial(parked_shares, *at), SHARES, clickable=True)
+    code(parked.parked_share, parked.effect_sizes, rank_correlation)
+
+
+def _show_a_head(view: OneHead) -> None:
+    """Offer the head that parks most; from there, the head that parks least."""
+    shares = parked_share(view.trace)
+    most, least = (divmod(int(at), shares.shape[1]) for at in (shares.argmax(), shares.argmin()))
+    at, which = (least, "smallest") if (view.layer.index, view.head) == most else (most, "largest")
+    if np.ptp(shares) > 0:
+        try_this(
+            f"{head_name(at)} has the {which} share, {shares[at]:.2f}. Where is it in the figure?",
+            f"Open the head with the {which} share",
+            {LAYER: at[0] + 1, HEAD: at[1] + 1},
+        )

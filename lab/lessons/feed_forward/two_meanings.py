@@ -107,15 +107,17 @@ def one_or_two(spot: Spot) -> Question | None:
     two, one = _ends(first, second)[1], _ends(first, alike)[1]
     if abs(one - two) < MARGIN:
         return None
-    why = f"The cosine is {signed(one)} for one meaning, and {signed(two)} for two."
-    kept = f"{why} The row in the table is the same, but the layers have added to it what the sentence says."
+    why = (
+        f"The cosine is {signed(one)} for one meaning, and {signed(two)} for two. If a word kept the vector of its "
+        "row, the two would be nearly alike."
+    )
     return shuffled(
         "one-or-two",
         f"After the last layer, in which two sentences are the vectors of {first.word} more alike?",
         [
             Option(f"{_stopless(word.first)} and {_stopless(word.alike)}", why, correct=one > two),
             Option(f"{_stopless(word.first)} and {_stopless(word.second)}", why, correct=two > one),
-            Option("In both pairs alike, as it is the same word", kept),
+            Option("In both pairs alike, as it is the same word", why),
         ],
     )
 

@@ -12,7 +12,7 @@ import numpy as np
 from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.layers.feed_forward import nearly_silent
 from lab.course.words import beside
-from lab.lessons.feed_forward.meanings import MUCH, layers_named
+from lab.lessons.feed_forward.changes import MUCH, layers_named
 from lab.models.catalogue import EMBEDDED
 from lab.models.fitted_lens import FOLDER
 from lab.models.fitted_lens import RECORD as RECORD_OF_LENS

@@ -36,6 +36,8 @@ def test_every_point_and_the_chosen_one_are_drawn_on_the_curve() -> None:
     assert table.index.tolist() == [1, 2, 3] and table["Before"].tolist() == x.tolist()
     assert "67% of the points lie left of 0" in figure.alt and "Neuron 3: Before 3.000, After 3.000" in figure.alt
     assert curve(([0, 1], [0, 1]), ([0], [0]), ("", "", ""), title="").data["kind"].max() == 1
+    beside = curve(([0, 1], [0, 1]), ([0], [0]), ("", "", ""), title="", other=([-1, 1], [-1, 1])).data
+    assert beside[beside["kind"] == 3]["value"].tolist() == [-1, 1]
 
 
 POST = [Box("Input", 1), Box("Attention", 2), Box("Add", 3, 0), Box("LayerNorm", 1), Box("FFN", 4), Box("Add 2", 5, 3)]

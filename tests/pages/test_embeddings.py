@@ -26,11 +26,10 @@ STEPS = (
     "position-lab",
     "learned-or-computed",
     "rotary",
-    "two-meanings",
     "check",
 )
 # The steps that show the learner's own tokens, or compute with them.
-OF_TOKENS = ("vectors", "like-words", "two-meanings", "sum", "position-lab")
+OF_TOKENS = ("vectors", "like-words", "sum", "position-lab")
 PAIR = {"text": FOLLOWS[0], "pair": FOLLOWS[1]}
 
 
@@ -133,23 +132,6 @@ def test_the_neighbours_of_a_day_are_days() -> None:
     at.button(key="_try").click().run()
     numbers = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
     assert sum(f"“\u2068{number}\u2069”" in words(at) for number in numbers) >= 3
-
-
-def test_a_word_with_two_meanings_is_offered_where_it_is_one_token(offer: Offer) -> None:
-    at = open_step("two-meanings")
-    assert {"March", "bank"} <= set(at.segmented_control(key="sense").options)
-    at.button(key="_try").click().run()
-    assert at.segmented_control(key="sense").value == "bank"
-    cased = open_step("two-meanings", model="lab-gpt2", sense="March")
-    assert "March" not in cased.segmented_control(key="sense").options
-    assert list(open_step("two-meanings", mode="Toy").segmented_control(key="sense").options) == ["from your sentence"]
-
-
-def test_a_word_of_the_learner_s_own_text_stands_beside_its_row_or_its_other_place() -> None:
-    once = open_step("two-meanings", sense="from your sentence", text="The cat sat.", token="3")
-    assert "In the token table, “" in words(once)
-    twice = open_step("two-meanings", sense="from your sentence", text="The cat saw the other cat.", token="3")
-    assert "Nearest to the first “\u2068cat\u2069” are" in words(twice)
 
 
 def test_bad_sinusoid_numbers_in_a_link_are_said() -> None:

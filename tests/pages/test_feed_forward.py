@@ -24,8 +24,9 @@ STEPS = (
     "order",
     "neurons",
     "excited-by",
-    "in-the-blank",
     "residual",
+    "two-meanings",
+    "in-the-blank",
     "through-the-layers",
     "check",
 )
@@ -268,3 +269,20 @@ def test_the_map_of_the_projection_is_the_network_s_output_and_shows_the_rest_on
     most = int(layer.ffn_output[3].abs().argmax())
     assert f"in dimension {most + 1:,}" in words(at)
     assert "became 384" in words(unfold(open_step("neurons", first_dimension="9999"), "_back"))
+
+
+def test_a_word_with_two_meanings_is_offered_where_it_is_one_token(offer: Offer) -> None:
+    at = open_step("two-meanings")
+    assert {"March", "bank"} <= set(at.segmented_control(key="sense").options)
+    at.button(key="_try").click().run()
+    assert at.segmented_control(key="sense").value == "bank"
+    cased = open_step("two-meanings", model="lab-gpt2", sense="March")
+    assert "March" not in cased.segmented_control(key="sense").options
+    assert list(open_step("two-meanings", mode="Toy").segmented_control(key="sense").options) == ["from your sentence"]
+
+
+def test_a_word_of_the_learner_s_own_text_stands_beside_its_row_or_its_other_place() -> None:
+    once = open_step("two-meanings", sense="from your sentence", text="The cat sat.", token="3")
+    assert "In the token table, “" in words(once)
+    twice = open_step("two-meanings", sense="from your sentence", text="The cat saw the other cat.", token="3")
+    assert "Nearest to the first “\u2068cat\u2069” are" in words(unfold(twice, "_nearest_now"))

@@ -46,7 +46,7 @@ def test_a_step_that_the_page_has_is_not_noted(page: str) -> None:
     ("page", "step", "name"),
     [
         ("1_Tokenization.py", "pieces", "word"),
-        ("2_Embeddings.py", "two-meanings", "sense"),
+        ("8_Feed-forward_and_LayerNorm.py", "two-meanings", "sense"),
         ("15_Compare.py", "", "other_model"),
         ("20_Models.py", "", "card"),
         ("14_Tensors.py", "", "tensor"),

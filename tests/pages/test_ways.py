@@ -83,7 +83,7 @@ def test_the_short_way_leads_over_the_lessons_to_the_end_and_stays_in_the_link()
 def test_a_link_to_the_short_way_shows_its_dots_on_a_first_visit() -> None:
     progress = LearnerProgress().did("tokenization", "pieces")
     at = with_progress(progress, PAGE, way=SHORT, step="Build a row")
-    assert f"6 of {len(way(SHORT))}" in html_of(at) and html_of(at).count('class="done"') == 1
+    assert f"5 of {len(way(SHORT))}" in html_of(at) and html_of(at).count('class="done"') == 1
     assert DOTS not in html_of(visit(PAGE))
 
 
@@ -107,13 +107,13 @@ def test_a_step_beside_the_way_leads_back_onto_it(beside: str) -> None:
 
 def test_the_way_back_leads_across_lessons_too() -> None:
     at = click(visit(PAGE, way=SHORT, step="by-hand"), "_short_back.by-hand")
-    assert (at.title[0].value, step_of(at)) == ("Embeddings", "position-lab")
+    assert (at.title[0].value, step_of(at)) == ("Embeddings", "like-words")
     assert not done(at), "going back is nothing done"
 
 
 def test_a_class_goes_the_short_way_by_keyboard_and_nothing_counts() -> None:
     at = visit(PAGE, way=SHORT, step="map", teach="1")
-    assert f"5 of {len(way(SHORT))}" in html_of(at)
+    assert f"4 of {len(way(SHORT))}" in html_of(at)
     assert at.button(key="_short_next.map").proto.shortcut == "pagedown"
     assert at.button(key="_short_back.map").proto.shortcut == "pageup"
     click(at, "_short_next.map")
@@ -149,7 +149,7 @@ def test_a_first_visit_offers_the_short_way_first() -> None:
 def test_the_buttons_lead_to_the_first_thing_not_done_on_their_way() -> None:
     begun = LearnerProgress().did("tokenization", "tokens")
     assert list(at_home(begun).values()) == ["Go on: Cut (lesson 1)", NAMES[SHORT]]
-    begun = begun.did("tokenization", "pieces").did("embeddings", "position-lab")
+    begun = begun.did("tokenization", "pieces").did("self-attention", "by-hand")
     assert at_home(begun, way=SHORT) == {SHORT: "Go on: Like words (lesson 2)", WHOLE: NAMES[WHOLE]}
 
 

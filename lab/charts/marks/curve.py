@@ -12,7 +12,7 @@ from lab.charts.base import alt, colour
 from lab.charts.base.figure import CANVAS_ABOVE, Figure, base, numbers
 from lab.charts.base.plain import number, of_kind, ruled_axis, specification, tooltip
 
-_CURVE, _POINT, _CHOSEN = 0, 1, 2
+_CURVE, _POINT, _CHOSEN, _OTHER = 0, 1, 2, 3
 
 
 def curve(
@@ -22,10 +22,12 @@ def curve(
     *,
     title: str,
     highlight: int | None = None,
+    other: tuple[ArrayLike, ArrayLike] | None = None,
 ) -> Figure:
     """Draw `line` (x, y) through `points` (x, y), which count 1, 2, 3 …
 
-    `titles` name x, y and a point ("Neuron"); `highlight` (from 0) marks one point.
+    `titles` name x, y and a point ("Neuron"); `highlight` (from 0) marks one point; `other`
+    (x, y) is a second line, drawn dashed, for comparison.
 
     Raises
     ------
@@ -34,7 +36,8 @@ def curve(
     """
     line_x, line_y, x, y = (numbers(values, ("points",), of="curve") for values in (*line, *points))
     spec = specification(base(title, 260, canvas=len(x) > CANVAS_ABOVE), _chart, titles)
-    data, told = _data((line_x, line_y), (x, y), highlight), _words(x, y, highlight, titles)
+    dashed = None if other is None else tuple(numbers(values, ("points",), of="curve") for values in other)
+    data, told = _data((line_x, line_y), (x, y), highlight, dashed), _words(x, y, highlight, titles)
     return Figure(spec, data, 720, told, partial(_table, x, y, titles))
 
 
@@ -43,13 +46,16 @@ def _chart(titles: tuple[str, str, str]) -> alt.LayerChart:
     x_title, y_title, point_title = titles
     lines = tooltip({point_title: "datum.index", x_title: number("x"), y_title: number("value")})
     line = of_kind(_CURVE).mark_line(strokeWidth=2, color=colour.SOFT_INK, tooltip=None, aria=False)
+    other = of_kind(_OTHER).mark_line(
+        strokeWidth=2, strokeDash=[5, 4], color=colour.SOFT_INK, opacity=0.7, tooltip=None, aria=False
+    )
     dots = of_kind(_POINT).mark_point(
         filled=True, size=18, opacity=0.25, color=colour.POSITIVE, tooltip=lines, aria=False
     )
     ring = of_kind(_CHOSEN).mark_point(
         filled=False, size=140, strokeWidth=3, opacity=1, color=colour.NEGATIVE, tooltip=lines, aria=False
     )
-    return alt.LayerChart(layer=[line, dots, ring]).encode(
+    return alt.LayerChart(layer=[line, other, dots, ring]).encode(
         alt.X("x:Q", title=x_title, axis=ruled_axis(6), scale=alt.Scale(nice=False)),
         alt.Y("value:Q", title=y_title, axis=ruled_axis(6)),
     )
@@ -59,11 +65,14 @@ def _data(
     line: tuple[NDArray[np.float32], NDArray[np.float32]],
     points: tuple[NDArray[np.float32], NDArray[np.float32]],
     highlight: int | None,
+    other: tuple[NDArray[np.float32], ...] | None,
 ) -> pd.DataFrame:
     index = np.arange(1, len(points[0]) + 1)
     chosen = slice(0, 0) if highlight is None else slice(highlight, highlight + 1)
     parts = ((_CURVE, *line, np.zeros(len(line[0]))), (_POINT, *points, index))
     rows = [*parts, (_CHOSEN, points[0][chosen], points[1][chosen], index[chosen])]
+    if other is not None:
+        rows.append((_OTHER, other[0], other[1], np.zeros(len(other[0]))))
     return pd.DataFrame(
         {
             "kind": np.concatenate([np.full(len(x), kind, dtype=np.int8) for kind, x, _, _ in rows]),

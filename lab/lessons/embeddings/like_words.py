@@ -8,12 +8,13 @@ import streamlit as st
 from torch.nn.functional import cosine_similarity
 
 from lab.analysis.words.neighbours import is_whole, nearest_in_table, some, vocabulary_words
+from lab.course.sentences.uses import place_of
 from lab.course.words import listed, named, quoted, signed
-from lab.lessons.embeddings import LESSON, word_figures
+from lab.figures import near_words
+from lab.figures.near_words import NAMED, in_table
+from lab.lessons.embeddings import LESSON
 from lab.lessons.embeddings.king_and_queen import show_word_sums
-from lab.lessons.embeddings.uses import place_of
 from lab.lessons.embeddings.view import EmbeddingView
-from lab.lessons.embeddings.word_figures import NAMED, in_table
 from lab.models.encoding import encode
 from lab.models.loading import LoadedModel
 from lab.models.memo import once
@@ -137,7 +138,7 @@ def show(view: EmbeddingView) -> None:
     """Show the words whose rows of the token table are most like the row of the chosen word."""
     idea(IDEA)
     show_sentence(view.trace, view.token)
-    show_in_table(view)
+    _show_in_table(view)
     st.caption(
         "The lab compares all tokens that begin a word and have at least two letters. The dashed line is their mean."
     )
@@ -153,10 +154,10 @@ def show(view: EmbeddingView) -> None:
     code(nearest_in_table)
 
 
-def show_in_table(view: EmbeddingView) -> None:
+def _show_in_table(view: EmbeddingView) -> None:
     """Draw the bars of the nearest words; draw nothing for a vocabulary of one word."""
-    if word_figures.in_table(view.trace, view.token).nearest:
-        draw(partial(word_figures.near_in_table, view.trace, view.token), "near-in-table")
+    if near_words.in_table(view.trace, view.token).nearest:
+        draw(partial(near_words.near_in_table, view.trace, view.token), "near-in-table")
 
 
 def _show_worked(view: EmbeddingView) -> None:

@@ -15,11 +15,12 @@ from lab.charts.cells.heatmap import Heatmap
 from lab.charts.cells.strips import strips
 from lab.charts.marks.lines import lines, settled
 from lab.course.sentences.two_meanings import TwoMeanings
+from lab.course.sentences.uses import Use, uses_of
 from lab.course.words import quoted
+from lab.figures.axes import STATES
 from lab.figures.embeddings import dimension_names, stretch
 from lab.lessons.embeddings import LESSON
-from lab.lessons.embeddings.uses import Use, uses_of
-from lab.lessons.embeddings.view import STATES, EmbeddingView
+from lab.lessons.embeddings.view import EmbeddingView
 from lab.models.encoding import word_of
 from lab.models.interventions import Interventions
 from lab.models.memo import once

@@ -18,7 +18,8 @@ from lab.charts.tokens.encoding import encoding_chips
 from lab.course.sentences.examples import example_named
 from lab.course.words import quoted
 from lab.figures.attention import BARS
-from lab.lessons.embeddings.view import STATES, EmbeddingView
+from lab.figures.axes import STATES
+from lab.lessons.embeddings.view import EmbeddingView
 from lab.models.trace import Trace
 from lab.ui import sidebar
 from lab.ui.chips import draw_chips

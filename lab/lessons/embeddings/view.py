@@ -15,8 +15,6 @@ from lab.ui.chosen_tokens import with_tokens
 from lab.ui.page import LessonPage
 from lab.ui.parameters import FIRST_DIMENSION, MODE, TOY
 
-STATES = "After layer (0 = before layer 1)"
-
 
 @dataclass(frozen=True)
 class EmbeddingView:

@@ -1,3 +1,27 @@
-"""Lesson 8: Feed-forward and LayerNorm. Its steps are in ``page.py``, its fixed texts in ``lesson.toml``."""
+"""Lesson 8: Feed-forward and LayerNorm. Each step is the file of its id; ``lesson.toml`` has their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from lab.models.trace import Trace
+from lab.ui.page import LessonPage
+from lab.ui.play import Parts
+
+if TYPE_CHECKING:
+    from lab.lessons.feed_forward.view import FeedForwardView
 
 LESSON = "feed-forward"
+
+
+def look(page: LessonPage, trace: Trace) -> Callable[[str], FeedForwardView]:
+    """Draw the choice of the layer; see :mod:`lab.lessons.feed_forward.view`, which needs this package complete."""
+    from lab.lessons.feed_forward.view import look as look_at_layer
+    from lab.lessons.feed_forward.view import middle_layer
+
+    layer = page.layer_control(trace, middle_layer)
+    return lambda step: look_at_layer(page, trace, layer)
+
+
+PARTS: Parts[FeedForwardView] = Parts(look=look)

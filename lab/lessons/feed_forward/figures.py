@@ -1,4 +1,4 @@
-"""The feed-forward network: the plan of a layer, its neurons over a text, and one neuron from products to words."""
+"""The feed-forward network: its neurons over a text, its output, and the function of a neuron."""
 
 from __future__ import annotations
 
@@ -6,33 +6,24 @@ import numpy as np
 
 from lab.analysis.heads.attention import window
 from lab.analysis.layers import feed_forward
-from lab.analysis.layers.sublayers import stages
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.activations import ACTIVATION, activations
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.marks.bars import bars
 from lab.charts.marks.curve import curve
-from lab.charts.marks.plan import Box, plan
 from lab.figures.sublayers import TOKENS
 from lab.models.trace import Trace
 
 MOST_ACTIVE = 10
-WORDS = 12
+# Where the straight line begins that the non-linearity is compared with: far below 0 it would flatten the curve.
+STRAIGHT_FROM = -1.5
 PROJECTED = 48  # dimensions drawn in a map of the network's output
 
 
 def shown(traced: Trace, token: int) -> slice:
     """The tokens drawn in a heatmap: all tokens of a short text, or the tokens around ``token`` in a long text."""
     return window(token, len(traced), TOKENS)
-
-
-def layer_plan(traced: Trace, layer: int, token: int) -> Figure:
-    """Draw the order of a layer, and how long the vector of ``token`` is after each step."""
-    boxes = [
-        Box(stage.name, float(stage.vectors[token].norm()), stage.residual) for stage in stages(traced.layer(layer))
-    ]
-    return plan(boxes, title=f"The steps of layer {layer + 1}", value_title="Length of the vector", value_format=".2f")
 
 
 def neurons(traced: Trace, layer: int, first: int, end: int, token: int = 0, neuron: int = 0) -> Heatmap:
@@ -64,14 +55,19 @@ def projection(traced: Trace, layer: int, first: int, end: int, token: int = 0) 
 
 
 def activation(traced: Trace, layer: int, token: int, neuron: int) -> Figure:
-    """Draw the non-linearity with a point for each neuron of a layer at ``token``; ``neuron`` has a ring."""
+    """Draw the non-linearity with a point for each neuron of a layer at ``token``; ``neuron`` has a ring.
+
+    A dashed line is drawn for no function at all, where each activation would be the sum itself.
+    """
     of, name = traced.layer(layer), traced.model.config.activation
     hidden, active = of.ffn_hidden[token].numpy(), feed_forward.bent(of, name, token)
     low, high = min(-4.0, float(hidden.min())), max(4.0, float(hidden.max()))
     at = f"the {len(hidden):,} neurons of {traced.labels[token]}, layer {layer + 1}"
     bent = "Activation" if of.ffn_gate is None else "Before the gate"
-    title, titles = f"{feed_forward.activation_name(name)} at {at}", ("Before the activation", bent, "Neuron")
-    return curve(feed_forward.curve(name, low, high), (hidden, active), titles, title=title, highlight=neuron)
+    title, titles = f"{feed_forward.activation_name(name)} at {at}", ("Sum", bent, "Neuron")
+    straight = (max(low, STRAIGHT_FROM), high)
+    drawn = feed_forward.curve(name, low, high)
+    return curve(drawn, (hidden, active), titles, title=title, highlight=neuron, other=(straight, straight))
 
 
 def most_active(traced: Trace, layer: int, token: int, neuron: int | None = None) -> Figure:

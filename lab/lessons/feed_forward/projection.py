@@ -21,7 +21,7 @@ def show_projection(view: FeedForwardView) -> None:
         f"The second matrix, $W_2$, is the **projection**: it multiplies the {view.config.ffn_width:,} activations of "
         f"a token{bias}. The result has {width:,} numbers again, and they are added to the token’s vector."
     )
-    first = _first(width)
+    first = _chosen_first(width)
     end = min(first + figures.PROJECTED, width)
     draw(partial(figures.projection, view.trace, view.layer.index, first, end, view.token), "projection")
     written = view.layer.ffn_output[view.token]
@@ -32,7 +32,7 @@ def show_projection(view: FeedForwardView) -> None:
     )
 
 
-def _first(width: int) -> int:
+def _chosen_first(width: int) -> int:
     """Return the first dimension to draw, from 0, and offer a choice if not all dimensions fit."""
     if width <= figures.PROJECTED:
         return 0

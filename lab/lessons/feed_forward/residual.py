@@ -1,197 +1,234 @@
-"""The residual stream and LayerNorm on screen: the additions of each sublayer, and how one vector is normalized."""
+"""Residual and LayerNorm: how long the vectors are that a layer adds, and how LayerNorm brings the sum to one scale."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
-from lab.analysis.layers.feed_forward import active_on_words
-from lab.analysis.layers.sublayers import SUBLAYERS, NormSteps, SublayerChanges, changes_untrained, sublayer_changes
-from lab.course.words import signed
+from lab.analysis.layers.sublayers import NormSteps, sublayer_changes
+from lab.course.words import named, signed, told_apart
 from lab.figures import sublayers
-from lab.figures.choices import CHANGE_COSINE, CHANGE_LENGTH
-from lab.lessons.feed_forward import LESSON, checks, meanings, residual_figures
+from lab.figures.choices import CHANGE_LENGTH
+from lab.lessons.feed_forward import LESSON
+from lab.lessons.feed_forward.by_layer import show_by_layer
+from lab.lessons.feed_forward.changes import RIGHT_ANGLE, SUBLAYER_NAMES, most_added
 from lab.lessons.feed_forward.figures import shown
-from lab.lessons.feed_forward.view import FeedForwardView
+from lab.lessons.feed_forward.layer_norm import norms, one_scale, show_norm
+from lab.lessons.feed_forward.view import FeedForwardView, show_sentence
 from lab.models import forward
-from lab.ui import runs, selection
+from lab.models.trace import Trace
+from lab.questions.asking import asks
+from lab.questions.basis import derivable
+from lab.questions.kinds import ranked
+from lab.questions.question import Option, Question, shuffled
+from lab.questions.returning import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning
-from lab.ui.parameters import DIMENSION, NORM, RESIDUAL, TWIN_SEED
-from lab.ui.quiz.predictions import predict
-from lab.ui.tables import show_table
+from lab.ui.frame.header import idea
+from lab.ui.parameters import RESIDUAL
+from lab.ui.quiz.predictions import ask_beside
 from lab.ui.terms import say
 
+IDEA = """
+A sublayer adds a vector Δ to the vector x of a token: what goes on is x + Δ. This is called a **residual connection**.
+How much of x is left in the sum? That depends on how long Δ is, compared with x."""
 
-def show_residual(view: FeedForwardView) -> None:
-    """Draw how much each sublayer adds to each token, and ask about LayerNorm, which reads the sum."""
-    say("Each cell gives the length of Δ divided by the length of x, ‖Δ‖ / ‖x‖.")
+
+@dataclass(frozen=True)
+class Longest:
+    """The row of the map in which Δ is longest compared with x, by the median over the tokens.
+
+    Attributes
+    ----------
+    layer, sublayer
+        The row: both count from 0.
+    low, high
+        The least and the largest ‖Δ‖ / ‖x‖ in this row.
+    cosines
+        The least and the largest cosine of x and x + Δ in this row.
+    others
+        The least and the largest median of the other rows.
+    """
+
+    layer: int
+    sublayer: int
+    low: float
+    high: float
+    cosines: tuple[float, float]
+    others: tuple[float, float]
+
+
+def longest(trace: Trace) -> Longest:
+    """Find the row of the map in which Δ is longest compared with x."""
+    found = sublayer_changes(trace)
+    medians = np.median(found.relative, axis=-1)
+    layer, sublayer = (int(each) for each in np.unravel_index(int(medians.argmax()), medians.shape))
+    row, cosines = found.relative[layer, sublayer], found.cosine[layer, sublayer]
+    others = np.delete(medians.ravel(), layer * medians.shape[1] + sublayer)
+    return Longest(
+        layer,
+        sublayer,
+        float(row.min()),
+        float(row.max()),
+        (float(cosines.min()), float(cosines.max())),
+        (float(others.min()), float(others.max())),
+    )
+
+
+def said(found: Longest) -> str:
+    """Say where Δ is longest, what this leaves of the old direction, and how long Δ is in the other rows."""
+    name = SUBLAYER_NAMES[found.sublayer]
+    length = _range(f"{found.low:.1f}", f"{found.high:.1f}")
+    cosine = _range(*(signed(each) for each in found.cosines))
+    if max(map(abs, found.cosines)) < RIGHT_ANGLE:
+        left = f"x is still added, but hardly anything of its direction is left (cosine {cosine})"
+    elif found.cosines[0] > 1 - RIGHT_ANGLE:
+        left = f"the direction of x hardly changes (cosine {cosine})"
+    else:
+        left = f"x + Δ points another way than x (cosine {cosine})"
+    return (
+        f"In layer {found.layer + 1}, the vectors that {name} adds are {length} times as long as x: {left}. In the "
+        f"other rows of the map, Δ is typically {_range(*(f'{each:.1f}' for each in found.others))} times as long as x."
+    )
+
+
+def _range(low: str, high: str) -> str:
+    return low if low == high else f"{low} to {high}"
+
+
+def placed(trace: Trace, token: int) -> str:
+    """Say where this model has its LayerNorm, and what this means for the lengths of a token's vector."""
+    first, last = (float(trace.hidden_states[at][token].norm()) for at in (0, -1))
+    if trace.model.config.pre_norm:
+        return (
+            f"This model is **pre-norm**. The sum itself is never normalized inside the layers: the vector of "
+            f"{told_apart(trace, token)} is {first:.2f} long before layer 1, and {last:.2f} after the last layer. The "
+            "original transformer and BERT are **post-norm**: they normalize each sum."
+        )
+    return (
+        "This model is **post-norm**, like the original transformer and BERT: each sum is normalized. GPT-2 and most "
+        "newer models are **pre-norm**: only what a sublayer reads is normalized, and the sum itself may grow from "
+        "layer to layer. They are easier to train (Xiong et al. 2020)."
+    )
+
+
+@asks(
+    "layer",
+    "token",
+    basis=derivable(LESSON, "residual", "what LayerNorm subtracts and divides by"),
+    hint="What do the mean and the spread do when every number grows ten times?",
+    returns=1,
+)
+def scaled_input(spot: Spot) -> Question | None:
+    """Ask how the output of LayerNorm changes if its input is ten times as long."""
+    steps = list(norms(spot.trace, spot.layer, spot.query).values())[-1]
+    return times_ten(steps)
+
+
+def times_ten(steps: NormSteps) -> Question | None:
+    """Ask as :func:`scaled_input` does; None where ε counts, or where all numbers are equal."""
+    moved = float(np.abs(steps.of(10).output - steps.output).max())
+    if moved >= 1e-3 or not steps.centred.any():
+        return None  # ε is not small compared with this variance, or all numbers are equal
+    why = (
+        f"The mean and the spread also become ten times as large and cancel out: no number changes by {_above(moved)}."
+    )
+    return shuffled(
+        "scaled-input",
+        "Multiply all numbers of a vector by 10 before LayerNorm. What comes out?",
+        (
+            Option("The same as before", why, correct=True),
+            Option("Ten times as much", f"You forgot the division, which removes the factor. {why}"),
+            Option("The same, moved by a constant", f"LayerNorm subtracts the whole mean, however large it is. {why}"),
+        ),
+    )
+
+
+def _above(number: float) -> str:
+    return "more than 1e-9" if number < 1e-9 else f"more than {number * 1.01:.0e}"
+
+
+@asks("layer", basis=derivable(LESSON, "residual", "the map of lengths"), for_a_class=True)
+def most_changed(spot: Spot) -> Question | None:
+    """Ask to which token the feed-forward network of a layer adds the longest vector, relative to the token's own."""
+    trace, layer = spot.trace, spot.layer
+    values = sublayer_changes(trace).relative[layer, 1].tolist()
+
+    def why(place: int, best: int) -> str:
+        tail = ", the most of this text." if place == best else f"; the most is {values[best]:.3f}."
+        return f"‖Δ‖ / ‖x‖ is {values[place]:.3f}{tail}"
+
+    prompt = f"For which token is ‖Δ‖ / ‖x‖ of the feed-forward network in layer {layer + 1} largest?"
+    return ranked("most-changed", prompt, values, lambda place: named(trace, place), why, of=trace.labels)
+
+
+@asks(
+    "token",
+    basis=derivable(LESSON, "residual", "a sublayer adds to x"),
+    hint="What does a head bring to a token?",
+    returns=2,
+)
+def without_sum(spot: Spot) -> Question:
+    """Ask what is lost if attention replaces the vector of a token."""
+    name = told_apart(spot.trace, spot.query)
+    return shuffled(
+        "without-sum",
+        f"Suppose that attention replaced the vector of {name} instead of adding to it. What is lost if all heads look "
+        "only at another token?",
+        [
+            Option(
+                f"What the vector said about {name}",
+                "A head brings only what it has collected. The sum keeps what was there before.",
+                correct=True,
+            ),
+            Option(
+                "Nothing: LayerNorm brings the old vector back",
+                "LayerNorm shifts and stretches the numbers that it gets. It does not know the old numbers.",
+            ),
+            Option(
+                "Nothing: a later layer can look at the word again",
+                "A later layer reads what this layer has written. It cannot go back to the word.",
+            ),
+        ],
+    )
+
+
+def show(view: FeedForwardView) -> None:
+    """Draw how much each sublayer adds to each token; show what LayerNorm does to the sum, and where it is."""
+    idea(IDEA)
+    show_sentence(view)
     draw(partial(sublayers.changes, view.trace, CHANGE_LENGTH, view.token), "changes")
     n, tokens = len(view.trace), shown(view.trace, view.token)
-    if n > sublayers.TOKENS:
-        st.caption(f"The map shows tokens {tokens.start + 1} to {tokens.stop} of {n}, around the chosen one.")
+    part = f" The map shows tokens {tokens.start + 1} to {tokens.stop} of {n}." * (n > sublayers.TOKENS)
+    st.caption(f"Each cell is the length of Δ divided by the length of x. {most_added(view.trace)}{part}")
+    meaning(said(longest(view.trace)))
     say(
-        "The sum can be short or long. **LayerNorm** brings it to one scale: it subtracts the mean from the numbers of "
-        "the sum and divides them by their standard deviation. Then it scales and shifts each number by amounts that "
-        "training has "
-        "set."
+        "So the sum can be short or long. **LayerNorm** brings it to one scale: it subtracts the mean from the numbers "
+        "of a vector and divides them by their standard deviation. Then it scales each number by a learned γ"
+        + (" and shifts it by a learned β." if view.config.biases else ".")
     )
-    where, steps = list(view.norms.items())[-1]
-    if not predict(LESSON, checks.scaled_input(steps)):
-        return
-    meaning(f"{meanings.added_to(view.trace, view.token)} {meanings.one_scale(view.layer.index, where, steps)}")
+    where, steps = list(norms(view.trace, view.layer.index, view.token).items())[-1]
+    say(one_scale(view.layer.index, where, steps))
+    ask_beside(LESSON, scaled_input(view.spot))
+    st.latex(
+        r"\begin{aligned} \text{post-norm:} \quad x & \leftarrow \text{LayerNorm}(x + \text{Sublayer}(x)) \\ "
+        r"\text{pre-norm:} \quad x & \leftarrow x + \text{Sublayer}(\text{LayerNorm}(x)) \end{aligned}"
+    )
+    say(placed(view.trace, view.token))
+    _show_more(view)
+    code(forward.pre_norm_layer if view.config.pre_norm else forward.post_norm_layer, forward.layer_norm)
+
+
+def _show_more(view: FeedForwardView) -> None:
+    """Draw, behind clicks, one token from layer to layer, and one LayerNorm in numbers."""
     turned = RESIDUAL.chosen() != CHANGE_LENGTH
     title = f"{view.name}, layer by layer"
     with st.expander(title, expanded=turned, on_change="rerun", key="_by_layer") as by_layer:
         if by_layer.open:
-            _show_by_layer(view)
+            show_by_layer(view)
     with st.expander("LayerNorm, number by number", on_change="rerun", key="_normalized") as normalized:
         if normalized.open:
-            _show_norm(view)
-    code(forward.pre_norm_layer if view.config.pre_norm else forward.post_norm_layer, forward.layer_norm)
-
-
-# Whether a LayerNorm changes a correction on the way past the sublayers, in a post-norm and in a pre-norm model.
-_ON_THE_WAY = {
-    False: "In this model, a LayerNorm after each sum still changes the correction on this way.",
-    True: "In this model, no LayerNorm is on this way, so nothing changes the correction there.",
-}
-
-
-def _show_by_layer(view: FeedForwardView) -> None:
-    """Draw the additions to one token, by length or by angle, beside those of the same model with random weights."""
-    changes, seed = sublayer_changes(view.trace), seed_of(view)
-    before = None if seed is None else changes_untrained(view.trace, seed)
-    after_network = changes.relative[:, 1, view.token]
-    before_network = None if before is None else before.relative[:, 1, view.token]
-    measure = RESIDUAL.choose("Measure")
-    if measure == CHANGE_COSINE:
-        say("The cosine is 1 where x and x + Δ point the same way, and 0 at a right angle.")
-        draw(partial(sublayers.changes, view.trace, measure, view.token), "changes-cosine")
-    if view.config.layers > 1:  # a model with one layer has no line to draw
-        draw(partial(residual_figures.changes_of_token, view.trace, measure, view.token, seed), "changes-of-token")
-    said = (
-        meanings.beside_untrained(view.name, after_network, before_network),
-        meanings.most_added(view.trace) if measure != CHANGE_COSINE else None,
-        meanings.much_added(after_network, before_network, changes.cosine[:, 1, view.token]),
-        meanings.silent_for_words(active_on_words(view.trace)),
-        "Why does a sublayer add to x instead of replacing it? Training sends corrections back through the model, from "
-        "the last layer to the first. The sum gives a correction a way around each sublayer, so deep networks are "
-        f"easier to train (He et al. 2016). {_ON_THE_WAY[view.config.pre_norm]}",
-    )
-    say("\n\n".join(sentence for sentence in said if sentence))
-    if before is not None:
-        _table(changes, before, view.token)
-        seed_shown = view.page.selection[TWIN_SEED]
-        st.caption(f"Random weights: a model of the same shape, with weights drawn at random, seed {seed_shown}.")
-
-
-def seed_of(view: FeedForwardView) -> int | None:
-    """The seed of the random weights to compare with; None for a toy, or if random weights are on screen."""
-    return view.page.selection[TWIN_SEED] if view.trace.model.id in runs.model_ids() else None
-
-
-def _table(after: SublayerChanges, before: SublayerChanges, token: int) -> None:
-    """List ‖Δ‖ / ‖x‖ of both sublayers in each layer, with trained and with random weights."""
-    columns = {
-        f"{name}, {weights}": of.relative[:, at, token]
-        for at, name in enumerate(SUBLAYERS)
-        for weights, of in (("trained", after), ("random weights", before))
-    }
-    table = pd.DataFrame({"layer": range(1, len(after.relative) + 1), **columns})
-    numbers = dict.fromkeys(columns, "%.2f")
-    show_table(table, formats=numbers)
-
-
-def _show_norm(view: FeedForwardView) -> None:
-    """Show one LayerNorm at one token: mean 0, variance 1, then γ and β."""
-    norms = view.norms
-    _show_places(view)
-    where = NORM.choose("Which LayerNorm", list(norms))
-    steps = norms[where]
-    dimension = _choose_dimension(view, steps)
-    _show_stages(view, steps, where, dimension)
-    say(meanings.normalized(where, steps))
-    _show_gain(view, steps, where, dimension)
-    say(
-        "Why normalize? Then every layer gets numbers on one scale, and training becomes stable (Ba et al. 2016). If "
-        "LayerNorm comes before a sublayer, the first corrections of training do not grow too large (Xiong et al. "
-        "2020)."
-    )
-
-
-def _show_places(view: FeedForwardView) -> None:
-    """Write where this layer has LayerNorm: after each sum, or before each sublayer."""
-    sums = []
-    for sublayer, norm in (
-        (r"\text{Attention}", view.layer.weights.norm_1),
-        (r"\text{FFN}", view.layer.weights.norm_2),
-    ):
-        normed = r"\text{LayerNorm}(x)" if norm is not None else "x"
-        sums.append(f"x + {sublayer}({normed})" if view.config.pre_norm else rf"\text{{LayerNorm}}(x + {sublayer}(x))")
-    st.latex(r"\begin{aligned} " + r" \\ ".join(rf"x & \leftarrow {each}" for each in sums) + r" \end{aligned}")
-
-
-def _choose_dimension(view: FeedForwardView, steps: NormSteps) -> int:
-    """The dimension to follow, from 0: the one in the link, otherwise the one furthest from the mean."""
-    asked = selection.fit_place(DIMENSION, len(steps.x), "The vector")
-    chosen = asked or int(np.abs(steps.centred).argmax()) + 1
-    DIMENSION.type_in(f"Dimension, 1 to {len(steps.x):,}", chosen, len(steps.x))
-    return chosen - 1
-
-
-def _show_stages(view: FeedForwardView, steps: NormSteps, where: str, dimension: int) -> None:
-    stages = steps.stages
-    draw(
-        partial(residual_figures.norm_stages, view.trace, view.layer.index, where, view.token, dimension), "layer-norm"
-    )
-    table = pd.DataFrame(
-        {
-            "stage": list(stages),
-            "mean": [float(vector.mean()) for vector in stages.values()],
-            "variance": [float(vector.var()) for vector in stages.values()],
-            "smallest": [float(vector.min()) for vector in stages.values()],
-            "largest": [float(vector.max()) for vector in stages.values()],
-            f"dimension {dimension + 1}": [float(vector[dimension]) for vector in stages.values()],
-        }
-    )
-    table["mean"] = table["mean"].mask(table["mean"].abs() < 0.00005, 0.0)  # no −0.0000
-    numbers = dict.fromkeys(table.columns[1:], "%.4f")
-    show_table(table, formats=numbers)
-    st.latex(_written_out(steps, dimension))
-    say(
-        f"ε is {steps.eps:g}: it only keeps the root from being 0. After the division the mean is 0 and the variance "
-        f"is {steps.standard.var():.4f}. Without ε it would be exactly 1. Then γ multiplies each dimension"
-        + (
-            " and β shifts it, each dimension by numbers of its own."
-            if view.config.biases
-            else " by a number of its own. This model has no β, so 0 is added."
-        )
-    )
-
-
-def _written_out(steps: NormSteps, dimension: int) -> str:
-    x, gamma, beta = (float(v[dimension]) for v in (steps.x, steps.gamma, steps.beta))
-    return (
-        rf"\begin{{aligned}} y_{{{dimension + 1}}} &= \gamma\,\frac{{x - \text{{mean}}}}"
-        r"{\sqrt{\text{variance} + \varepsilon}} + \beta \\[4pt] "
-        rf"&= {gamma:z.4f} \cdot \frac{{{x:z.4f} {-steps.mean:+z.4f}}}{{{steps.deviation:.4f}}} \\ "
-        rf"& \quad {beta:+z.4f} \\[4pt] "
-        rf"&= {steps.output[dimension]:z.4f} \end{{aligned}}"
-    )
-
-
-def _show_gain(view: FeedForwardView, steps: NormSteps, where: str, dimension: int) -> None:
-    """Draw γ over the dimensions; γ belongs to the model, not to the text."""
-    gamma, beta = steps.gamma, steps.beta
-    draw(partial(residual_figures.gain, view.trace, view.layer.index, where, dimension), "gamma")
-    shifted = view.config.biases
-    shift = f", β from {signed(beta.min(), 3)} to {signed(beta.max(), 3)}" if shifted else ""
-    say(
-        f"γ runs from {signed(gamma.min(), 3)} to {signed(gamma.max(), 3)} (largest in dimension "
-        f"{int(gamma.argmax()) + 1}){shift}. {'Both are' if shifted else 'It is'} the same for every token "
-        "and every text."
-    )
+            show_norm(view)

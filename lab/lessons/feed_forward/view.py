@@ -8,29 +8,35 @@ from functools import partial
 from typing import TypeVar
 
 from lab.analysis.layers.feed_forward import NeuronSteps, active_on_words, most_active, nearly_silent, neuron_steps
-from lab.analysis.layers.sublayers import NormSteps
 from lab.charts.base.figure import Figure
 from lab.course.words import told_apart
-from lab.lessons.feed_forward import residual_figures
 from lab.models.config import ModelConfig
+from lab.models.layer_trace import LayerTrace
 from lab.models.trace import Trace
-from lab.ui import selection
+from lab.questions.returning import Spot
+from lab.ui import selection, sidebar
 from lab.ui.chosen_tokens import with_tokens
 from lab.ui.page import LessonPage
-from lab.ui.parameters import FIRST_NEURON, NEURON
+from lab.ui.parameters import FIRST_NEURON, MODE, NEURON, TOY
 from lab.ui.parameters_of_a_run import PlaceParameter
-from lab.ui.sentence import show_sentence
-from lab.ui.shared.one_head import OneLayer
+from lab.ui.sentence import show_sentence as show_tokens
 
 F = TypeVar("F", bound=Figure)
 
 
 @dataclass(frozen=True)
-class FeedForwardView(OneLayer):
-    """The layer, token and neuron on screen. Token and neuron count from 0."""
+class FeedForwardView:
+    """The layer, token and neuron on screen. Token and neuron count from 0.
 
+    ``of_toy`` is true for a toy, which knows no English word.
+    """
+
+    page: LessonPage
+    trace: Trace
+    layer: LayerTrace
     token: int
     neuron: int
+    of_toy: bool
 
     @property
     def config(self) -> ModelConfig:
@@ -46,9 +52,9 @@ class FeedForwardView(OneLayer):
         return told_apart(self.trace, self.token)
 
     @property
-    def norms(self) -> dict[str, NormSteps]:
-        """Return the layer's two LayerNorms at the chosen token, written out, by their places."""
-        return residual_figures.norms(self.trace, self.layer.index, self.token)
+    def spot(self) -> Spot:
+        """The token in this layer, in the first head: the questions of this lesson are about no head."""
+        return Spot(self.trace, self.layer.index, 0, self.token, self.token)
 
     def figure(self, of: Callable[[Trace, int, int, int], F]) -> partial[F]:
         """The call that makes a figure: ``of`` with the layer, token and neuron on screen."""
@@ -73,10 +79,11 @@ def look(page: LessonPage, trace: Trace, layer: int) -> FeedForwardView:
     token, _ = with_tokens(trace)
     traced = trace.layer(layer)
     chosen = _chosen(NEURON, trace)
-    return FeedForwardView(page, trace, traced, token, chosen - 1 if chosen else most_active(traced, token, 1)[0])
+    neuron = chosen - 1 if chosen else most_active(traced, token, 1)[0]
+    return FeedForwardView(page, trace, traced, token, neuron, page.selection[MODE] == TOY)
 
 
-def first_neuron(view: FeedForwardView, drawn: int) -> int:
+def chosen_first_neuron(view: FeedForwardView, drawn: int) -> int:
     """Return the first of ``drawn`` neurons, from 0; by default, the first neuron of the chosen neuron's block."""
     chosen = _chosen(FIRST_NEURON, view.trace)
     return chosen - 1 if chosen else view.neuron - view.neuron % drawn
@@ -87,10 +94,11 @@ def _chosen(place: PlaceParameter, trace: Trace) -> int:
 
 
 def choose_neuron(view: FeedForwardView) -> None:
-    """Draw a field for the number of the neuron."""
-    NEURON.type_in(f"Neuron, 1 to {view.config.ffn_width:,}", view.neuron + 1, view.config.ffn_width)
+    """Draw a field for the number of the neuron in the sidebar."""
+    with sidebar.controls():
+        NEURON.type_in(f"Neuron, 1 to {view.config.ffn_width:,}", view.neuron + 1, view.config.ffn_width)
 
 
-def draw_sentence(view: FeedForwardView, arcs: bool) -> None:
-    """Draw the sentence, never with arcs, as the lesson looks at no head."""
-    show_sentence(view.trace, view.token)
+def show_sentence(view: FeedForwardView) -> None:
+    """Draw the sentence, without arcs, as the lesson looks at no head."""
+    show_tokens(view.trace, view.token)

@@ -9,24 +9,21 @@ import re
 
 import numpy as np
 import pytest
-import torch
 from torch.nn.functional import cosine_similarity
 
 import lab
 from lab.analysis.layers.embeddings import new_order, reordered
 from lab.analysis.layers.positions import sinusoids
-from lab.analysis.words.neighbours import nearest_in_table, places_in
+from lab.analysis.words.neighbours import nearest_in_table
 from lab.course.sentences.examples import EXAMPLES
-from lab.course.sentences.two_meanings import TWO_MEANINGS
+from lab.course.sentences.uses import place_of
 from lab.course.words import plain
-from lab.lessons.embeddings import learned_or_computed, like_words, position_lab, rotary, two_meanings, vectors
-from lab.lessons.embeddings.uses import Use, offered, place_of, same_meaning, uses_of
+from lab.lessons.embeddings import learned_or_computed, like_words, position_lab, rotary, vectors
 from lab.models.encoding import word_of
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace, trace_encoding
 from lab.models.twin import random_twin
 from lab.questions.returning import Spot
-from lab.text.bundled import bundled_sentences
 from lab.toy.models import constructed_toy
 
 MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
@@ -88,64 +85,6 @@ def test_what_is_no_word_is_said_to_be_none() -> None:
         assert ("is not a whole word" in like_words.said(trace, token)) != whole
     toy = constructed_toy(2, 4)
     assert "No row is clearly nearest" in like_words.said(lab.trace(toy, "a b"), 0)
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_every_word_offered_is_one_token_and_its_two_uses_are_told_truly(name: str) -> None:
-    model = lab.load_model(name)
-    known = offered(model)
-    assert {"fall", "second", "mean", "bank", "left"} <= known.keys()
-    assert ("March" in known) == (name != "lab-gpt2")
-    for word in known.values():
-        first, second = (lab.trace(model, text) for text in (word.first, word.second))
-        here, there = place_of(first.encoding, word.word), place_of(second.encoding, word.word)
-        assert here is not None and there is not None and first.token_ids[here] == second.token_ids[there]
-        last = torch.cosine_similarity(first.output[here], second.output[there], dim=0).item()
-        said = shown(two_meanings.two_uses(Use(first, here), Use(second, there)))
-        assert numbers(said) == pytest.approx([last], abs=0.006)
-        if "still the same" not in said:
-            assert ("hardly tell the two meanings apart" in said) == (last >= 0.9)
-            assert ("have moved the two vectors apart" in said) == (last < 0.9)
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_two_meanings_are_measured_by_two_uses_of_one(name: str) -> None:
-    model = lab.load_model(name)
-    for word in offered(model).values():
-        first, second = uses_of(model, word)
-        alike = same_meaning(model, word)
-        assert alike is not None and alike.trace.token_ids[alike.token] == first.trace.token_ids[first.token]
-        own, other, again = (each.trace.output[each.token] for each in (first, second, alike))
-        last, same = (cosine_similarity(own, each, dim=0).item() for each in (other, again))
-        said = shown(two_meanings.two_uses(first, second, (), alike))
-        assert numbers(said) == pytest.approx([last, same], abs=0.006)
-        if "still the same" not in said:
-            assert ("does not tell the two meanings apart" in said) == (same - last <= 0.05)
-
-
-def test_the_neighbours_that_are_named_are_the_nearest_words_of_the_texts() -> None:
-    """Found once more by numpy, over every word of the lab's texts; *bank* next to *money* is a surprise."""
-    model = lab.load_model("lab-minilm")
-    words = places_in(model, bundled_sentences())
-    for name in ("March", "bank"):
-        first, second = uses_of(model, offered(model)[name])
-        said = shown(two_meanings.two_uses(first, second))
-        lists = [
-            set(re.findall("“([^”]+)”", part.partition(" are ")[2]))
-            for part in re.split("; nearest to the second|\\. So", said)[:2]
-        ]
-        for use, named in zip((first, second), lists, strict=True):
-            unit = words.vectors / np.linalg.norm(words.vectors, axis=1, keepdims=True)
-            order = np.argsort(-unit @ use.trace.output[use.token].numpy())
-            nearest = list(dict.fromkeys(word_of(model.tokenizer, words.token_ids[at]) for at in order))
-            nearest = [each for each in nearest if each.lower() != name.lower()]
-            assert named <= set(nearest[:6])
-    assert "puts the second “bank”, too, next to “river”" in said
-
-
-def test_two_equal_vectors_are_not_told_apart() -> None:
-    first, _ = uses_of(lab.load_model("lab-bert"), TWO_MEANINGS[0])
-    assert "hardly tell the two meanings apart" in two_meanings.two_uses(first, first)
 
 
 def test_the_order_of_tokens_is_told_as_the_runs_say(traces: list[Trace]) -> None:

@@ -10,7 +10,7 @@ from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
 from lab.charts.marks.lines import lines, settled
 from lab.course.words import listed, quoted
-from lab.lessons.embeddings.view import STATES
+from lab.figures.axes import STATES
 from lab.models.trace import Trace
 from lab.text.bundled import bundled_sentences
 

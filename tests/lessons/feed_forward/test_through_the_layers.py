@@ -14,7 +14,8 @@ import lab
 from lab.analysis.layers.states import states
 from lab.analysis.words.neighbours import is_whole
 from lab.course.words import plain
-from lab.lessons.feed_forward.layers import strips_of_states, what_it_means
+from lab.lessons.feed_forward.through_the_layers import said as said_of
+from lab.lessons.feed_forward.through_the_layers import strips_of_states, words_and_turns
 from lab.models.catalogue import EMBEDDED
 from lab.models.encoding import word_of
 from lab.toy.models import constructed_toy
@@ -33,7 +34,7 @@ def test_states_are_those_of_hugging_face(model_id: str) -> None:
     table = model.get_input_embeddings().weight.detach().double()
     words = [i for i in range(len(table)) if is_whole(trace.model.tokenizer, i)]
     for token in (1, 4, len(trace) - 1):
-        found, said = states(trace, token), plain(what_it_means(trace, token)).replace("\u2212", "-")
+        found, said = states(trace, token), plain(said_of(trace, token)).replace("\u2212", "-")
         turned = cosine_similarity(hidden[1:, token], hidden[:-1, token], dim=-1).numpy()
         assert np.allclose(found.turned, turned, atol=1e-4)
         for state, vector in enumerate(hidden[:, token]):
@@ -55,4 +56,18 @@ def test_states_are_those_of_hugging_face(model_id: str) -> None:
 def test_a_toy_of_one_layer_has_two_states() -> None:
     trace = lab.trace(constructed_toy(8, 8), "a b c")
     assert states(trace, 1).vectors.shape[0] == 2 == len(strips_of_states(trace, 1).table())
-    assert "before and after the layer" in what_it_means(trace, 1)
+    assert "before and after the layer" in said_of(trace, 1)
+
+
+def test_the_table_has_numbers_where_they_are_numbers_and_words_where_they_are_words() -> None:
+    """A text in a column of numbers is drawn with the mark of an error."""
+    trace = lab.trace(lab.load_model("lab-bert"), STORY)
+    found = states(trace, 4)
+    table = words_and_turns(trace, found)
+    assert list(table.select_dtypes("number").columns) == [
+        "cosine with the row above",
+        "its cosine",
+        "mean of all words",
+    ]
+    assert np.isnan(table["cosine with the row above"][0])
+    assert list(table["cosine with the row above"][1:]) == pytest.approx(list(found.turned))

@@ -1,4 +1,4 @@
-"""One token through all layers: its states as strips, how far layers turn them, and the words that they are like."""
+"""Through the layers: one token's states as strips, how far layers turn them, and the words that they are like."""
 
 from __future__ import annotations
 
@@ -14,20 +14,26 @@ from lab.charts.cells.strips import strips
 from lab.course.pages import lesson_of, number, page_path
 from lab.course.words import quoted, signed, told_apart
 from lab.figures.choices import PLAIN
-from lab.lessons.feed_forward.view import FeedForwardView
+from lab.lessons.feed_forward.view import FeedForwardView, show_sentence
 from lab.models.encoding import word_of
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning
+from lab.ui.frame.header import idea
 from lab.ui.parameters import READ_WITH, STEP
 from lab.ui.tables import show_table
 from lab.ui.terms import say
 
+IDEA = """
+One token is one vector, and each layer changes it. Follow it from the input to the last layer. How far does each
+layer turn it? Is it still like its own word in the end?"""
 _DRAWN = 64
 
 
-def show_layers(view: FeedForwardView) -> None:
+def show(view: FeedForwardView) -> None:
     """Draw a strip for each state of the chosen token, and a table of the words that the states are like."""
+    idea(IDEA)
+    show_sentence(view)
     draw(partial(strips_of_states, view.trace, view.token), "states")
     drawn = min(_DRAWN, view.config.width)
     st.caption(
@@ -35,8 +41,9 @@ def show_layers(view: FeedForwardView) -> None:
         f"{view.config.width} dimensions, and each vector is divided by its length."
     )
     found = states(view.trace, view.token)
-    _table(view.trace, found)
-    meaning(what_it_means(view.trace, view.token))
+    table = words_and_turns(view.trace, found)
+    show_table(table, formats=dict.fromkeys(table.select_dtypes("number").columns, "%.2f"))
+    meaning(said(view.trace, view.token))
     say(
         "A word begins as a row of the token table, but it need not end near one. The **logit lens** asks another "
         "question: which word would the model’s own **vocabulary head** read here?"
@@ -60,21 +67,20 @@ def _names(count: int) -> list[str]:
     return ["input", *(f"after layer {layer}" for layer in range(1, count))]
 
 
-def _table(trace: Trace, found: States) -> None:
-    table = pd.DataFrame(
+def words_and_turns(trace: Trace, found: States) -> pd.DataFrame:
+    """List for each state how far it is turned from the state above, and the word whose row it is most like."""
+    return pd.DataFrame(
         {
             "state": _names(len(found.vectors)),
-            "cosine with the row above": ["–", *(signed(each) for each in found.turned)],
+            "cosine with the row above": [np.nan, *found.turned],
             "most like": [word_of(trace.model.tokenizer, each) for each in found.nearest],
             "its cosine": found.cosine,
             "mean of all words": found.mean,
         }
     )
-    numbers = {name: "%.2f" for name in table.columns if table[name].dtype != object}
-    show_table(table, formats=numbers)
 
 
-def what_it_means(trace: Trace, token: int) -> str:
+def said(trace: Trace, token: int) -> str:
     """Say which layer turns the token most, and whether the last state is still most like the token's own word."""
     found, word = states(trace, token), told_apart(trace, token)
     most = int(found.turned.argmin())

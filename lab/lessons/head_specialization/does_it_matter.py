@@ -129,8 +129,8 @@ def decides(before: Sequence[float], off: Values) -> Question | None:
     why = f"Of {lost.size} heads, {what}."
     outcomes = {"No: the other heads make up for it": many == 0, "Yes: one head alone can decide the verb": many > 0}
     prompt = (
-        f"Take away one of its {lost.size} heads at a time. Does the model prefer *was* in most of the six sentences "
-        "without any single head?"
+        f"Each of its {lost.size} heads is taken away once, and put back. Is there a head without which the model "
+        "prefers *was* in most of the six sentences?"
     )
     return which_holds("one-decides", prompt, why, outcomes)
 

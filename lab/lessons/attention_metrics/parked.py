@@ -32,10 +32,10 @@ def show_parked(view: OneHead) -> Trace:
         f"The **parked share** of a head is the share of its attention that words give to {resting_place(view.trace)}. "
         "Compare this share with how much changes when the head is taken away, as in lesson 4."
     )
-    now = scene(view, first=False)
+    now = scene(view)
     if keep_others(now.trace) is None:
         st.info("This text has no other tokens. Write a longer text.", icon=":material/edit:")
-    elif may_run(now):
+    elif may_run(now.trace):
         with now.drawing:
             _show(now)
     return now.trace

@@ -46,21 +46,10 @@ class Scene:
     def place(self) -> int | None:
         return None if self.asked is None else self.asked.place
 
-    @property
-    def off(self) -> str:
-        if not self.to_mean:
-            return "set to 0"
-        later = ", later ones included," if self.trace.model.config.causal else ""
-        return f"set to their mean over the text’s tokens{later}"
 
-
-def scene(view: OneHead, *, first: bool, asked: PredictionView | None = None) -> Scene:
-    """Draw the controls of a step, and return their choices.
-
-    ``first`` is True in the step that lets the learner hide words. ``asked`` is a blank that the step has drawn; if it
-    is None, the blank is in the learner's text.
-    """
-    asked = asked or _ask(view, first=first)
+def scene(view: OneHead) -> Scene:
+    """Draw the controls of a step, and return their choices; the blank is in the learner's text."""
+    asked = ask(view, first=False)
     trace, layer, head = view.trace, view.layer.index, view.head
     drawing = st.container()
     left, right = st.columns(2)
@@ -75,8 +64,11 @@ def scene(view: OneHead, *, first: bool, asked: PredictionView | None = None) ->
         return Scene(drawing, asked.trace, layer, head, asked, _followed(asked), way == MEAN)
 
 
-def _ask(view: OneHead, *, first: bool) -> PredictionView | None:
-    """The learner's sentence and the place asked about; None if nothing is hidden or the model predicts no words."""
+def ask(view: OneHead, *, first: bool) -> PredictionView | None:
+    """Draw the learner's sentence and return the place asked about; ``first`` is True where the learner hides words.
+
+    None if nothing is hidden, or, with the reason on the page, if the model predicts no words.
+    """
     page, trace = view.page, view.trace
     reason = cannot_predict(trace.model)
     if page.selection[MODE] == TOY and (reason is not None or not trace.model.config.causal):
@@ -117,9 +109,9 @@ def _followed(asked: PredictionView) -> Candidate:
     return offered[chosen]
 
 
-def may_run(now: Scene) -> bool:
+def may_run(trace: Trace) -> bool:
     """Return whether every head may be switched off in turn; if not, draw the reason, or a button that allows it."""
-    config, n, most = now.trace.model.config, len(now.trace), ablation.longest(now.trace.model.config, _NUMBERS)
+    config, n, most = trace.model.config, len(trace), ablation.longest(trace.model.config, _NUMBERS)
     if n > most:
         st.info(
             f"{config.layers * config.heads} runs of {n} tokens do not fit into this server’s memory. Shorten the text "
@@ -128,7 +120,7 @@ def may_run(now: Scene) -> bool:
         )
         return False
     told = f"{config.layers * config.heads} heads, one run each over {n} tokens"
-    return asked_for(ablation.multiplications(config, n), _UNASKED, told, f"{hash(now.trace.token_ids)}.{config}")
+    return asked_for(ablation.multiplications(config, n), _UNASKED, told, f"{hash(trace.token_ids)}.{config}")
 
 
 def asked_for(work: float, unasked: float, told: str, name: str) -> bool:

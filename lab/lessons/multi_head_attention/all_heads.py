@@ -1,0 +1,213 @@
+"""All heads: from one word, the shares that every head of the layer gives to the other words."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from lab.analysis.heads import comparing
+from lab.analysis.heads.attention import window
+from lab.analysis.heads.values import places_left_out
+from lab.charts.cells.heatmap import Heatmap, heatmap
+from lab.course.words import aside, escaped, head_name, heads, listed, named
+from lab.figures import multi_head
+from lab.figures.axes import WEIGHT, counted, tokens
+from lab.lessons.multi_head_attention import LESSON, MAPS, ROWS
+from lab.models import forward
+from lab.models.trace import Trace
+from lab.questions.asking import asks
+from lab.questions.basis import bet, derivable
+from lab.questions.question import MARGIN, Option, Question, shuffled
+from lab.questions.returning import Spot
+from lab.ui.drawing import code, draw
+from lab.ui.frame.closing import meaning, try_this
+from lab.ui.parameters import HEAD, LAYER
+from lab.ui.quiz.predictions import ask_beside
+from lab.ui.shared.one_head import OneHead, show_sentence
+from lab.ui.terms import say
+
+COLUMNS = 40  # the number of tokens that the figure shows
+_NAMED = 3  # the number of places that a sentence lists
+_MUCH = 0.2  # a weight that is worth a look
+_ONE = "This layer has one head, so there is no other head to compare it with."
+
+
+def said(spot: Spot) -> str:
+    """Say whether other heads of the layer look at the same token as the head, or where they look."""
+    trace, at, head = spot.trace, spot.traced, spot.head
+    me, key = named(trace, spot.query), comparing.favourite(at, head, spot.query)
+    weights, it = comparing.given(at, spot.query, key), named(trace, key)
+    if len(weights) < 2:
+        return _ONE
+    favourites = at.attention[:, spot.query].argmax(dim=-1).tolist()
+    same = favourites.count(key)
+    if same == len(favourites):
+        least, most = float(weights.min()), float(weights.max())
+        return f"All {same} heads look most at {it} from {me}, with weights from {least:.2f} to {most:.2f}."
+    if same > 1:
+        told = f"From {me}, {same} of the {len(favourites)} heads look most at {it}."
+        return f"{told} {_elsewhere(trace, favourites, key)}"
+    others = np.delete(weights, head)
+    return (
+        f"Only head {head + 1} looks most at {it} from {me}: it gives {weights[head]:.2f}, and no other head of this "
+        f"layer gives more than {others.max():.2f}. {_elsewhere(trace, favourites, key)}"
+    )
+
+
+def _elsewhere(trace: Trace, favourites: list[int], key: int) -> str:
+    """Say where the heads look that do not look most at ``key``; the most frequent places come first."""
+    rest = [each for each in favourites if each != key]
+    places = sorted(set(rest), key=lambda place: (-rest.count(place), place))[:_NAMED]
+    first, *others = [(heads(rest.count(place)), named(trace, place)) for place in places]
+    verb = "looks" if first[0] == heads(1) else "look"
+    told = [f"{first[0]} {verb} most at {first[1]}", *(f"{count} at {place}" for count, place in others)]
+    return f"{listed(told)}."
+
+
+def resting(spot: Spot) -> str:
+    """Say how many heads look most at a special or first token; "" if fewer than half of them do."""
+    out, _ = places_left_out(spot.trace)
+    count = int(out[spot.traced.attention[:, spot.query].argmax(dim=-1).numpy()].sum())
+    of = spot.trace.model.config.heads
+    if 2 * count < of or of < 2:
+        return ""
+    return (
+        f"{count} of the {of} heads look most at {escaped(aside(spot.trace))}. Some authors suppose that a head rests "
+        "there when it finds nothing to look at (Clark et al. 2019, §3.2). Lesson 5 is about such heads."
+    )
+
+
+@asks(
+    "layer",
+    "head",
+    "token",
+    basis=derivable(LESSON, "all-heads", "the rows and columns of the figure"),
+    hint="Where does the softmax of a head act: in a row of the figure, or in a column?",
+    returns=3,
+)
+def shares_of_heads(spot: Spot) -> Question | None:
+    """Ask why the weights that all heads give to one token do not add up to 1; None if they nearly do."""
+    trace, count = spot.trace, spot.trace.model.config.heads
+    key = comparing.favourite(spot.traced, spot.head, spot.query)
+    total = float(comparing.given(spot.traced, spot.query, key).sum())
+    if count < 2 or abs(total - 1) < MARGIN or (trace.model.config.causal and spot.query == 0):
+        return None
+    me, it = named(trace, spot.query), named(trace, key)
+    own = f"Each head has a softmax of its own, so each head shares out a 1 of its own: {count} in all."
+    lost = "Some of the 1 gets lost on the way" if total < 1 else "Each look adds to the looks before it"
+    return shuffled(
+        "shares-of-heads",
+        f"From {me}, the {count} heads together give {it} {total:.2f}. Why is this not 1?",
+        [
+            Option("Each head shares out a 1 of its own, among all words", own, correct=True),
+            Option(lost, f"The heads work side by side, and in every head the weights of {me} add up to 1. {own}"),
+            Option("Strong heads take attention away from weak heads", f"No head knows of another head. {own}"),
+        ],
+    )
+
+
+@asks(
+    basis=bet(
+        "Several heads have more learned numbers than one head.",
+        "Each head has a softmax of its own, so a token can look in several ways at once.",
+        "Each head is responsible for a part of the sentence.",
+    ),
+    hint="How many times does one head share out the attention of a token?",
+    returns=1,
+)
+def why_several(spot: Spot) -> Question | None:
+    """Ask why a layer has several narrow heads, and not one wide head."""
+    config = spot.trace.model.config
+    if config.heads < 2:
+        return None
+    count, width, d = config.heads, config.head_width, config.width
+    return shuffled(
+        "why-several",
+        f"A layer has {count} heads of {width} numbers each. Why does it not have a single head of {d} numbers?",
+        [
+            Option(
+                "One head gives a token one set of shares; several heads give it several sets at once",
+                f"Each head has a softmax of its own, so a token has {count} sets of shares in this layer.",
+                correct=True,
+            ),
+            Option(
+                "Several heads have more learned numbers, so they can learn more",
+                f"They have as many learned numbers as one head: {count} × {width} = {d}, and each of W_Q, W_K, W_V "
+                f"and W_O is {d} × {d} either way.",
+            ),
+            Option(
+                "Each head is responsible for its own part of the sentence",
+                "Every head works on every token, and a token gets the sum of all heads.",
+            ),
+        ],
+    )
+
+
+def drawn(traced: Trace, query: int) -> slice:
+    """The tokens that :func:`rows_of_heads` draws: those that the query may see, or, of many, those around it."""
+    return window(query, query + 1 if traced.model.config.causal else len(traced), COLUMNS)
+
+
+def rows_of_heads(traced: Trace, layer: int, head: int, query: int) -> Heatmap:
+    """Draw the weights that each head of a layer gives from ``query``: a row is a head, which adds up to 1.
+
+    The row of ``head`` is outlined. Of a long text, the tokens around ``query`` are drawn; of a causal model, those
+    that the query may see.
+    """
+    shown = drawn(traced, query)
+    rows = traced.layer(layer).attention[:, query, shown].numpy()
+    axes = counted("Head", len(rows)), tokens(traced, "Looks at", shown)
+    title = f"From {traced.labels[query]}: every head of layer {layer + 1}"
+    return heatmap(rows, axes, WEIGHT, title=title, highlight=(head, None))
+
+
+def show(view: OneHead) -> None:
+    """Show where every head of the layer looks from one word, ask why a column is not 1, and fold the whole maps."""
+    count, layer = view.trace.model.config.heads, view.layer.index
+    me = view.token(view.query)
+    say(
+        f"Lesson 3 followed one head. Layer {layer + 1} has {count}, side by side, and each has queries, keys and "
+        f"values of its own. So each can look elsewhere from the same word. Each row of the figure is one head: the "
+        f"shares that it gives from {me}."
+        if count > 1
+        else f"Layer {layer + 1} of this model has only one head. The figure shows its shares from {me}."
+    )
+    show_sentence(view)
+    draw(partial(rows_of_heads, view.trace, layer, view.head, view.query), ROWS, clickable=True)
+    shown, n = drawn(view.trace, view.query), len(view.trace)
+    part = f" Tokens {shown.start + 1} to {shown.stop} of {n} are drawn." if shown != slice(0, n) else ""
+    st.caption(f"Head {view.head + 1} is outlined. Click a row to choose another head.{part}")
+    meaning(said(view.spot))
+    if told := resting(view.spot):
+        say(told)
+    ask_beside(LESSON, shares_of_heads(view.spot))
+    _show_another(view)
+    with st.expander("The whole maps of all heads", icon=":material/grid_view:", on_change="rerun", key="_maps") as x:
+        if x.open:
+            show_maps(view)
+    code(forward.split_heads, forward.project_qkv)
+
+
+def show_maps(view: OneHead) -> None:
+    """Draw the maps of all heads of the layer on one scale; a click chooses a head."""
+    call = partial(multi_head.all_heads, view.trace, view.layer.index, view.head, view.query)
+    draw(call, MAPS, clickable=True)
+    n, block = len(view.trace), comparing.block_size(len(view.trace), multi_head.CELLS)
+    if block > 1:
+        st.caption(f"{n} tokens: each cell is the largest weight of a block of {block} × {block}.")
+    st.caption(
+        f"The row of {view.token(view.query)} is framed in each map, and the arrow names the token at which the head "
+        "looks most from there. Click a map to choose its head."
+    )
+
+
+def _show_another(view: OneHead) -> None:
+    """Offer the head of another layer that gives the largest weight to the same word."""
+    layer, head, weight = comparing.strongest_elsewhere(view.trace, view.layer.index, view.head, view.query)
+    if weight < _MUCH:
+        return
+    key = view.token(comparing.favourite(view.layer, view.head, view.query))
+    why = f"{head_name((layer, head))} looks from {view.token(view.query)} at {key}, too ({weight:.2f})."
+    try_this(why, head_name((layer, head)).capitalize(), {LAYER: layer + 1, HEAD: head + 1})

@@ -67,43 +67,42 @@ def _elsewhere(trace: Trace, favourites: list[int], key: int) -> str:
 
 
 def resting(spot: Spot) -> str:
-    """Say how many heads look most at a special or first token; "" if fewer than half of them do."""
+    """Say why many heads look most at a special or first token; "" if fewer than half of them do."""
     out, _ = places_left_out(spot.trace)
     count = int(out[spot.traced.attention[:, spot.query].argmax(dim=-1).numpy()].sum())
     of = spot.trace.model.config.heads
     if 2 * count < of or of < 2:
         return ""
     return (
-        f"{count} of the {of} heads look most at {escaped(aside(spot.trace))}. Some authors suppose that a head rests "
-        "there when it finds nothing to look at (Clark et al. 2019, §3.2). Lesson 5 is about such heads."
+        f"A head must give its 1 to something. Some authors suppose that it rests at {escaped(aside(spot.trace))} when "
+        "it finds nothing else to look at (Clark et al. 2019, §3.2). Lesson 5 is about such heads."
     )
 
 
 @asks(
     "layer",
-    "head",
     "token",
     basis=derivable(LESSON, "all-heads", "the rows and columns of the figure"),
     hint="Where does the softmax of a head act: in a row of the figure, or in a column?",
     returns=3,
 )
 def shares_of_heads(spot: Spot) -> Question | None:
-    """Ask why the weights that all heads give to one token do not add up to 1; None if they nearly do."""
+    """Ask why the weights that all heads give to one token add up to more than 1."""
     trace, count = spot.trace, spot.trace.model.config.heads
-    key = comparing.favourite(spot.traced, spot.head, spot.query)
-    total = float(comparing.given(spot.traced, spot.query, key).sum())
-    if count < 2 or abs(total - 1) < MARGIN or (trace.model.config.causal and spot.query == 0):
+    received = spot.traced.attention[:, spot.query].sum(dim=0).numpy()
+    key = int(received.argmax())
+    if count < 2 or received[key] < 1 + MARGIN or (trace.model.config.causal and spot.query == 0):
         return None
     me, it = named(trace, spot.query), named(trace, key)
     own = f"Each head has a softmax of its own, so each head shares out a 1 of its own: {count} in all."
-    lost = "Some of the 1 gets lost on the way" if total < 1 else "Each look adds to the looks before it"
     return shuffled(
         "shares-of-heads",
-        f"From {me}, the {count} heads together give {it} {total:.2f}. Why is this not 1?",
+        f"The weights of one word add up to 1. But from {me}, the {count} heads together give {it} "
+        f"{received[key]:.2f}. How is that possible?",
         [
-            Option("Each head shares out a 1 of its own, among all words", own, correct=True),
-            Option(lost, f"The heads work side by side, and in every head the weights of {me} add up to 1. {own}"),
-            Option("Strong heads take attention away from weak heads", f"No head knows of another head. {own}"),
+            Option("Each head shares out a 1 of its own, among all tokens", own, correct=True),
+            Option("The layers before have already given it some", f"These are the weights of one layer. {own}"),
+            Option(f"{it} gets the attention that other words lack", f"No head knows of another head. {own}"),
         ],
     )
 

@@ -32,7 +32,7 @@ from lab.models.memo import once
 from lab.models.trace import Trace, changed
 from lab.questions.asking import asks
 from lab.questions.basis import bet
-from lab.questions.question import Option, Question
+from lab.questions.question import MARGIN, Option, Question, shuffled
 from lab.questions.returning import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this, way_to
@@ -45,7 +45,7 @@ from lab.ui.tables import show_table
 from lab.ui.terms import say
 
 _LITTLE = 0.05  # a change by less than this share of the probability is little for a head alone
-_SAME, _LESS = 0.2, 0.5  # together: a change by less than a fifth is about the same; below a half is much less
+_SAME, _LESS = 0.2, 0.5  # together: a change by less than a fifth is about the same, and below a half is a fall
 _ROWS = 5  # heads in the table
 
 
@@ -75,13 +75,6 @@ class Alone:
         return np.asarray(self.after - self.before, dtype=np.float64)
 
     @property
-    def added_up(self) -> float:
-        """The probability that the small changes would give together if they only added up, in log odds."""
-        before, after = _log_odds(np.array(self.before)), _log_odds(self.after)
-        total = before + sum(after[at] - before for at in self.little)
-        return float(1 / (1 + np.exp(-total)))
-
-    @property
     def strongest(self) -> Head:
         """The head without which the probability changes most."""
         layer, head = np.unravel_index(int(np.abs(self.change).argmax()), self.after.shape)
@@ -90,10 +83,25 @@ class Alone:
 
 @dataclass(frozen=True)
 class Together:
-    """The probability of the word with all heads off that change little alone: at zero, and at their means."""
+    """The probability of the word with all heads off that change little alone, at zero and at their means.
+
+    Attributes
+    ----------
+    zero, mean
+        The probability with all of them off at once.
+    zero_added, mean_added
+        The probability that their single changes would give together if they only added up, in log odds.
+    """
 
     zero: float
     mean: float
+    zero_added: float
+    mean_added: float
+
+    @property
+    def costs_more(self) -> tuple[bool, bool]:
+        """Whether the heads cost visibly more together than their single changes add up to: at zero, at their means."""
+        return self.zero_added - self.zero > MARGIN, self.mean_added - self.mean > MARGIN
 
 
 def _log_odds(probability: Values) -> Values:
@@ -116,13 +124,23 @@ def alone(trace: Trace, place: int) -> Alone:
     return Alone(best, quoted(word_of(trace.model.tokenizer, best)), before, after, little)
 
 
+def added_up(before: float, single: Values) -> float:
+    """Return the probability if changes from ``before`` to each of ``single`` only added up, in log odds."""
+    start = _log_odds(np.array(before))
+    return float(1 / (1 + np.exp(-start - (_log_odds(single) - start).sum())))
+
+
 @once
 def together(trace: Trace, place: int) -> Together:
     """Switch off at once all heads that change little alone."""
     found = alone(trace, place)
     runs = (Interventions(zero_heads=found.little), Interventions(mean_heads=found.little))
     zero, mean = (float(_at(changed(trace, each), place)[found.word_id]) for each in runs)
-    return Together(zero, mean)
+    at_mean = each_head_off(trace, place, found.word_id, True).probabilities
+    assert at_mean is not None
+    little = tuple(np.array(sorted(found.little), dtype=int).reshape(-1, 2).T)
+    added = (added_up(found.before, each[little]) for each in (found.after, at_mean))
+    return Together(zero, mean, *added)
 
 
 def said_alone(found: Alone) -> str:
@@ -140,30 +158,35 @@ def said_alone(found: Alone) -> str:
 
 def said(found: Alone, off: Together) -> str:
     """Say whether the heads that change little alone matter together, and what this means for one of them."""
-    count, word = len(found.little), found.word
-    numbers = f"from {share(found.before)} to **{share(off.zero)}**"
-    if abs(off.zero / found.before - 1) < _SAME:
+    count = len(found.little)
+    goes = f"{found.word} goes from {share(found.before)} to **{share(off.zero)}** at zero"
+    means = f"{share(off.mean)} at their means"
+    if stays(found, off):
         return (
-            f"Even together, these {count} heads change little: {word} goes {numbers}. This word in this text "
-            "does not need them; another word may."
+            f"Even together, these {count} heads change little: {goes} and {means}. This word in this text does not "
+            "need them; another word may."
         )
-    rest = f"at their means it has {share(off.mean)}"
-    if off.zero > found.before:
-        return f"Together, these {count} heads held {word} back: it goes {numbers}; {rest}."
-    if off.zero >= _LESS * found.before:
-        return f"Together, these {count} heads matter more than alone: {word} goes {numbers}; {rest}."
-    if abs(off.mean / found.before - 1) < _SAME:
+    at_zero, at_mean = off.costs_more
+    single = f"{share(off.zero_added)} and {share(off.mean_added)}"
+    if at_zero and at_mean:
         return (
-            f"With these {count} heads at zero, {word} goes {numbers}. But {rest}: it is the zeros that disturb "
-            "the network, more than the missing heads."
+            f"Without these {count} heads, {goes} and {means}: more than their single changes, which would add up to "
+            f"{single}. So while one is off, something makes up for part of it: other heads, or later layers."
         )
-    told = f"Together, {word} goes {numbers} without these {count} heads, and {rest}."
-    if off.zero > _LESS * found.added_up:
-        return f"{told} Their small changes alone would add up to {share(found.added_up)}."
+    if at_zero:
+        return (
+            f"Without these {count} heads, {goes}, but has {means}. So the many zeros disturb the network more than "
+            "the missing heads do."
+        )
     return (
-        f"{told} If their small changes only added up, it would have {share(found.added_up)}. So while a single one "
-        "is off, something makes up for it: other heads, or later layers. The figure does not say which."
+        f"Without these {count} heads, {goes} and {means}; their single changes would add up to {single}. So here "
+        "nothing shows that heads or later layers make up for a head that is off."
     )
+
+
+def stays(found: Alone, off: Together) -> bool:
+    """Return whether the probability stays about the same in both ways of switching off the heads."""
+    return all(abs(each / found.before - 1) < _SAME for each in (off.zero, off.mean))
 
 
 def each_moved(moved: Values) -> str:
@@ -194,21 +217,23 @@ def off_together(spot: Spot) -> Question | None:
 
 
 def taken_together(found: Alone, off: Together) -> Question | None:
-    """Ask whether the probability stays, falls or rises; None if the change is between two of these."""
-    ratio = off.zero / found.before
-    stays, falls, rises = abs(ratio - 1) < _SAME, ratio < _LESS, ratio > 1 / _LESS
-    if not (stays or falls or rises):
+    """Ask whether the probability stays or falls; None if it does neither clearly, or if only zeros make it fall."""
+    same, falls = stays(found, off), off.zero < _LESS * found.before and all(off.costs_more)
+    if same == falls:
         return None
-    why = f"With all heads, {found.word} has {share(found.before)}. With these heads off, it has {share(off.zero)}."
-    return Question(
+    why = (
+        f"With all heads, {found.word} has {share(found.before)}. With these heads off at once, it has "
+        f"{share(off.zero)}. If their single changes only added up, it would have {share(off.zero_added)}."
+    )
+    return shuffled(
         "off-together",
         f"{len(found.little)} heads change the probability of {found.word} by less than a twentieth of it when taken "
         "away one at a time. Now all of them are set to zero at once. What happens to it?",
-        (
-            Option("It stays about the same: heads that change nothing alone are not needed", why, correct=stays),
-            Option("It falls by more than half: such heads do each other’s work", why, correct=falls),
-            Option("It more than doubles: such heads are in the way", why, correct=rises),
-        ),
+        [
+            Option("It stays about the same: heads that change nothing alone are not needed", why, correct=same),
+            Option("It falls by more than half: while one was off, others did its work", why, correct=falls),
+            Option("It more than doubles: such heads are in the way", why),
+        ],
     )
 
 
@@ -235,12 +260,12 @@ def words_together(traced: Trace, place: int) -> Figure:
     """Draw the likeliest word's probability with all heads on, and with those off together that change little alone."""
     found, off = alone(traced, place), together(traced, place)
     count = len(found.little)
-    labels = ["all heads on", "if changes add up", f"{count} off, zero", f"{count} off, mean"]
-    values = [found.before, found.added_up, off.zero, off.mean]
+    labels = ["all heads on", "zero: added up", "zero: at once", "mean: added up", "mean: at once"]
+    values = [found.before, off.zero_added, off.zero, off.mean_added, off.mean]
     word = word_of(traced.model.tokenizer, found.word_id)
     scale = Scale("Probability", (0.0, 1.0), ".3f")
     title = f"P({word}) with {count} heads off at once"
-    return bars(labels, values, scale, title=title, highlight=0)
+    return bars(labels, values, scale, title=title, highlight=(0, 2, 4))
 
 
 def show(view: OneHead) -> Trace:
@@ -262,7 +287,10 @@ def show(view: OneHead) -> Trace:
     if len(found.little) > 1 and predict(LESSON, off_together(spot)):
         draw(partial(words_together, trace, asked.place), "words-together")
         meaning(said(found, together(trace, asked.place)))
-        st.caption("A network never meets so many zeros in training. The means over the text are the milder cut.")
+        st.caption(
+            "Weak bars show what the changes of single heads would add up to. The network never met such zeros in "
+            "training; the mean of each head over this text is the milder cut."
+        )
     _show_strongest(found.strongest)
     with st.expander("The largest changes in a table", on_change="rerun", key="_strongest") as folded:
         if folded.open:

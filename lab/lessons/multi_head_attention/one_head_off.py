@@ -27,7 +27,7 @@ from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import bet, derivable
-from lab.questions.question import Option, Question, shuffled
+from lab.questions.question import MARGIN, Option, Question, shuffled
 from lab.questions.returning import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this
@@ -112,14 +112,14 @@ def milder(found: Without) -> str:
     """Say that zeros are unusual, and what the milder cut does: the head set to its mean."""
     then, after = found.mean_says
     told = (
-        "Zeros are numbers that the network never met here in training, so they may disturb it in themselves. The "
-        "head’s mean over this text is the milder cut: with it, "
+        "The network never met such zeros in training, so part of the change may come from the zeros themselves. The "
+        "milder cut puts the head’s mean over this text in their place: then "
     )
     if then != found.word:
-        too = " as well" if then == found.zero_says[0] else ""
-        return f"{told}the model says {then}{too} ({share(after)})."
+        too = ", too" if then == found.zero_says[0] else ""
+        return f"{told}the model says {then} ({share(after)}){too}."
     still = "still " if found.zero_says[0] != found.word else ""
-    return f"{told}the model {still}says {found.word} ({share(found.mean)}, {share(found.before)} with the head)."
+    return f"{told}the model {still}says {found.word} ({share(found.mean)})."
 
 
 def looks_from(trace: Trace, head: Head, place: int) -> str:

@@ -175,9 +175,7 @@ def show(view: OneHead) -> None:
     )
     show_sentence(view)
     draw(partial(rows_of_heads, view.trace, layer, view.head, view.query), ROWS, clickable=True)
-    shown, n = drawn(view.trace, view.query), len(view.trace)
-    part = f" Tokens {shown.start + 1} to {shown.stop} of {n} are drawn." if shown != slice(0, n) else ""
-    st.caption(f"Head {view.head + 1} is outlined. Click a row to choose another head.{part}")
+    st.caption(f"Head {view.head + 1} is outlined. Click a row to choose another head.{_part(view.trace, view.query)}")
     meaning(said(view.spot))
     if told := resting(view.spot):
         say(told)
@@ -187,6 +185,14 @@ def show(view: OneHead) -> None:
         if x.open:
             show_maps(view)
     code(forward.split_heads, forward.project_qkv)
+
+
+def _part(trace: Trace, query: int) -> str:
+    """Say which tokens the figure leaves out; "" if it has all."""
+    shown, n = drawn(trace, query), len(trace)
+    hidden = " A mask hides the tokens after it." if trace.model.config.causal and query + 1 < n else ""
+    whole = shown.start == 0 and (hidden or shown.stop == n)
+    return hidden if whole else f" Tokens {shown.start + 1} to {shown.stop} of {n} are drawn.{hidden}"
 
 
 def show_maps(view: OneHead) -> None:

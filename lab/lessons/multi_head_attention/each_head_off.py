@@ -173,15 +173,14 @@ def said(found: Alone, off: Together) -> str:
             f"Without these {count} heads, {goes} and {means}: more than their single changes, which would add up to "
             f"{single}. So while one is off, something makes up for part of it: other heads, or later layers."
         )
-    if at_zero:
+    if at_zero and off.mean - off.zero > MARGIN:
         return (
             f"Without these {count} heads, {goes}, but has {means}. So the many zeros disturb the network more than "
             "the missing heads do."
         )
-    return (
-        f"Without these {count} heads, {goes} and {means}; their single changes would add up to {single}. So here "
-        "nothing shows that heads or later layers make up for a head that is off."
-    )
+    told = f"Without these {count} heads, {goes} and {means}; their single changes would add up to {single}."
+    nothing = " So here nothing shows that other heads or later layers make up for a head that is off."
+    return told if at_zero or at_mean else f"{told}{nothing}"
 
 
 def stays(found: Alone, off: Together) -> bool:

@@ -167,12 +167,11 @@ def show(view: OneHead) -> None:
 def shapes(trace: Trace) -> str:
     """Write the product with W_O and the sum as a formula, with the shape of each term for one token."""
     config = trace.model.config
-    d, d_k = config.width, config.head_width
+    d = config.width
     bias = rf" + \underbrace{{b_O}}_{{1 \times {d}}}" if config.biases else ""
     heads = r"[\text{head}_1; \dots; \text{head}_H]" if config.heads > 1 else r"\text{head}"
-    own = rf"{config.heads} \times {d_k} = {d}"
     return (
-        rf"\begin{{aligned}} \text{{output}} & = \underbrace{{{heads}}}_{{1 \times {d}\ ({own})}} \; "
+        rf"\begin{{aligned}} \text{{output}} & = \underbrace{{{heads}}}_{{1 \times {d}}} \; "
         rf"\underbrace{{W_O}}_{{{d} \times {d}}}{bias} \\ "
         rf"x_{{\text{{new}}}} & = \underbrace{{x}}_{{1 \times {d}}} + \underbrace{{\text{{output}}}}_{{1 \times {d}}}"
         r" \end{aligned}"
@@ -235,12 +234,14 @@ def _show_one_number(view: OneHead) -> None:
 
 
 def _show_another(view: OneHead) -> None:
-    """Offer the token to which this layer's heads add the longest sum."""
-    added = head_sum(view.layer)
-    most = int(np.linalg.norm(added.output, axis=-1).argmax())
+    """Offer the word to which this layer's heads add the longest sum."""
+    lengths = np.linalg.norm(head_sum(view.layer).output, axis=-1)
+    words = [place for place, label in enumerate(view.trace.labels) if any(map(str.isalnum, label))]
+    special = view.trace.encoding.special
+    most = max((place for place in words if not special[place]), key=lengths.__getitem__, default=view.query)
     if most != view.query:
         try_this(
-            f"attention adds the longest vector to {named(view.trace, most)}. Which head gives it?",
+            f"of all words, {named(view.trace, most)} gets the longest sum. Which head adds most to it?",
             f"Choose token {most + 1}",
             {TOKEN: most + 1},
         )

@@ -45,6 +45,8 @@ _SMALLER = 0.8  # vectors that end this much nearer to their places than they we
 _STANDS_OUT = 0.1  # a word with less is one of many
 _CHOSEN = " The lab chose this sentence because much changes in it."
 
+_LATER = " The mean is over all of its tokens, later ones included."
+
 
 @dataclass(frozen=True)
 class Without:
@@ -268,7 +270,7 @@ def show(view: OneHead) -> Trace:
     found = without(trace, at, place)
     meaning(said(found))
     say(milder(found))
-    st.caption(f"This is one word in one text.{_CHOSEN if is_keys(trace) else ''}")
+    st.caption(f"This is one word in one text.{_CHOSEN if is_keys(trace) else _LATER if asked.causal else ''}")
     _show_another(view)
     with st.expander("How far do the vectors move?", on_change="rerun", key="_moves") as moves:
         if moves.open:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from lab.lessons.multi_head_attention.figures import TOP, best_without_head
 
 import lab
 from lab.analysis.heads.ablation import head_off
 from lab.figures.multi_head import concatenation
-from lab.lessons.multi_head_attention.figures import TOP, best_without_head
 
 
 @pytest.mark.parametrize("rank", [1, TOP, TOP + 1, 500])

@@ -274,7 +274,7 @@ def show(view: OneHead) -> Trace:
     _show_another(view)
     with st.expander("How far do the vectors move?", on_change="rerun", key="_moves") as moves:
         if moves.open:
-            _draw_moves(view, trace, place)
+            _show_distances(view, trace, place)
     code(head_off, forward.mix_values)
     return trace
 
@@ -290,14 +290,14 @@ def _show_moves(view: OneHead, trace: Trace, place: int) -> None:
     """Show the step for a model that predicts no words: how far its vectors move without the head."""
     name = head_name((view.layer.index, view.head))
     say(f"You have seen where a head looks. Does the model need it? {name.capitalize()} is taken away.")
-    _draw_moves(view, trace, place)
+    _show_distances(view, trace, place)
     moved = head_off(trace, view.layer.index, view.head, None).moved[-1].mean()
     meaning(f"Without {name}, the vectors after the last layer move by {moved:.0%} of their length.")
     _show_another(view)
     code(head_off, forward.mix_values)
 
 
-def _draw_moves(view: OneHead, trace: Trace, place: int) -> None:
+def _show_distances(view: OneHead, trace: Trace, place: int) -> None:
     """Draw how far every vector moves in the layers after the head, and say whether later layers bring it back."""
     n, layer, head = len(trace), view.layer.index, view.head
     say(

@@ -8,8 +8,8 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.heads import comparing
-from lab.analysis.heads.attention import window
 from lab.analysis.heads.values import places_left_out
+from lab.charts.base.axes import Axis
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.course.words import aside, escaped, head_name, heads, listed, named
 from lab.figures import multi_head
@@ -144,20 +144,30 @@ def why_several(spot: Spot) -> Question | None:
     )
 
 
-def drawn(traced: Trace, query: int) -> slice:
-    """The tokens that :func:`rows_of_heads` draws: those that the query may see, or, of many, those around it."""
-    return window(query, query + 1 if traced.model.config.causal else len(traced), COLUMNS)
+def drawn(traced: Trace, layer: int, query: int) -> list[int]:
+    """The tokens that :func:`rows_of_heads` draws, from 0: those that the query may see.
+
+    If there are too many, the query, each head's favourite, and those with the largest weights.
+    """
+    rows = traced.layer(layer).attention[:, query, : query + 1 if traced.model.config.causal else None].numpy()
+    first = list(dict.fromkeys([query, *rows.argmax(axis=1).tolist()]))
+    rest = [key for key in np.argsort(-rows.max(axis=0), kind="stable").tolist() if key not in first]
+    return sorted([*first, *rest][:COLUMNS])
 
 
 def rows_of_heads(traced: Trace, layer: int, head: int, query: int) -> Heatmap:
     """Draw the weights that each head of a layer gives from ``query``: a row is a head, which adds up to 1.
 
-    The row of ``head`` is outlined. Of a long text, the tokens around ``query`` are drawn; of a causal model, those
-    that the query may see.
+    The row of ``head`` is outlined; :func:`drawn` says which tokens are drawn.
     """
-    shown = drawn(traced, query)
+    shown = drawn(traced, layer, query)
     rows = traced.layer(layer).attention[:, query, shown].numpy()
-    axes = counted("Head", len(rows)), tokens(traced, "Looks at", shown)
+    if shown == list(range(len(shown))):
+        looked_at = tokens(traced, "Looks at", slice(0, len(shown)))
+    else:
+        names = [f"{traced.labels[key]} ({key + 1})" for key in shown]
+        looked_at = Axis("Looks at", names, things="tokens", count=len(traced))
+    axes = counted("Head", len(rows)), looked_at
     title = f"From {traced.labels[query]}: every head of layer {layer + 1}"
     return heatmap(rows, axes, WEIGHT, title=title, highlight=(head, None))
 
@@ -175,7 +185,7 @@ def show(view: OneHead) -> None:
     )
     show_sentence(view)
     draw(partial(rows_of_heads, view.trace, layer, view.head, view.query), ROWS, clickable=True)
-    st.caption(f"Head {view.head + 1} is outlined. Click a row to choose another head.{_part(view.trace, view.query)}")
+    st.caption(f"Head {view.head + 1} is outlined. Click a row to choose another head.{_part(view)}")
     meaning(said(view.spot))
     if told := resting(view.spot):
         say(told)
@@ -187,12 +197,14 @@ def show(view: OneHead) -> None:
     code(forward.split_heads, forward.project_qkv)
 
 
-def _part(trace: Trace, query: int) -> str:
+def _part(view: OneHead) -> str:
     """Say which tokens the figure leaves out; "" if it has all."""
-    shown, n = drawn(trace, query), len(trace)
-    hidden = " A mask hides the tokens after it." if trace.model.config.causal and query + 1 < n else ""
-    whole = shown.start == 0 and (hidden or shown.stop == n)
-    return hidden if whole else f" Tokens {shown.start + 1} to {shown.stop} of {n} are drawn.{hidden}"
+    n, me = len(view.trace), view.token(view.query)
+    seen = view.query + 1 if view.trace.model.config.causal else n
+    shown = len(drawn(view.trace, view.layer.index, view.query))
+    hidden = f" A mask hides the tokens after {me}." if seen < n else ""
+    most = f" The {shown} of {seen} tokens with the largest weights are drawn." if shown < seen else ""
+    return most + hidden
 
 
 def show_maps(view: OneHead) -> None:

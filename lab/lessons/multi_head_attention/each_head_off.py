@@ -229,9 +229,9 @@ def taken_together(found: Alone, off: Together) -> Question | None:
         f"{len(found.little)} heads change the probability of {found.word} by less than a twentieth of it when taken "
         "away one at a time. Now all of them are set to zero at once. What happens to it?",
         [
-            Option("It stays about the same: heads that change nothing alone are not needed", why, correct=same),
+            Option("It stays about the same: this word does not need them", why, correct=same),
             Option("It falls by more than half: while one was off, others did its work", why, correct=falls),
-            Option("It more than doubles: such heads are in the way", why),
+            Option("It more than doubles: these heads are in the way", why),
         ],
     )
 

@@ -46,7 +46,7 @@ def said(spot: Spot) -> str:
     if together > (1 - MARGIN) * total:
         return f"{told} All heads push it nearly the same way: the sum is {together:.2f} long, of {total:.2f} in all."
     return (
-        f"{told} All {len(lengths)} vectors are {total:.2f} long in all, but their sum is only {together:.2f} long: "
+        f"{told} The {len(lengths)} vectors are {total:.2f} long in all, but their sum is only {together:.2f} long: "
         "they do not all point the same way."
     )
 
@@ -70,7 +70,7 @@ def another_cut(spot: Spot) -> Question | None:
     factor, change = ("half", "half as many") if heads < now else ("twice", "twice as many")
     return shuffled(
         "another-cut",
-        f"This layer cuts {d} numbers into {now} {'heads' if now > 1 else 'head'}. Suppose it cut them into {heads}. "
+        f"This layer cuts {d} numbers into {now} {'heads' if now > 1 else 'head'}. Suppose it cut them into {heads}{'' if heads > 1 else ' head'}. "
         "How large would the matrix W_O be?",
         [
             Option(f"{d} × {d}, as it is now", same, correct=True),

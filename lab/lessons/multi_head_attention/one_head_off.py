@@ -128,7 +128,7 @@ def looks_from(trace: Trace, head: Head, place: int) -> str:
     """Say at which token a head looks most from a place."""
     row = trace.layer(head[0]).attention[head[1], place]
     key = int(row.argmax())
-    here = "here" if trace.model.config.causal else "the blank"
+    here = named(trace, place) if trace.model.config.causal else "the blank"
     return f"From {here}, {head_name(head)} looks most at {named(trace, key)}, with the weight {float(row[key]):.2f}."
 
 
@@ -260,7 +260,7 @@ def show(view: OneHead) -> Trace:
     trace, at, place = asked.trace, (view.layer.index, view.head), asked.place
     say(
         f"You have seen where a head looks. Does the model need it? {looks_from(trace, at, place)} Take the head away: "
-        "put zeros in the place of its numbers, before $W_O$."
+        f"put zeros in the place of the {trace.model.config.head_width} numbers that it brings to each token."
     )
     if not predict(LESSON, word_without(Spot(trace, *at, place, place))):
         return trace

@@ -9,7 +9,7 @@ import torch
 import lab
 from lab.analysis.heads.ablation import head_off
 from lab.figures.multi_head import concatenation
-from lab.lessons.multi_head_attention.all_heads import COLUMNS, rows_of_heads
+from lab.lessons.multi_head_attention.all_heads import COLUMNS, drawn, rows_of_heads
 from lab.lessons.multi_head_attention.each_head_off import effect_on_word, words_together
 from lab.lessons.multi_head_attention.join import joined, lengths_of_heads
 from lab.lessons.multi_head_attention.one_head_off import TOP, best_words
@@ -23,13 +23,15 @@ SHIP = "The ship will [MASK] across the sea."
 def test_a_row_is_a_head_from_the_chosen_word(model: str, text: str) -> None:
     run = lab.trace(lab.load_model(model), text)
     query = len(run) - 3
-    drawn = rows_of_heads(run, 1, 2, query)
-    assert drawn.values.shape == (run.model.config.heads, min(COLUMNS, len(run) - 2 * run.model.config.causal))
-    first = 0 if len(run) <= COLUMNS else min(query - COLUMNS // 2, len(run) - COLUMNS)
-    expected = run.layer(1).attention[:, query, first : first + drawn.values.shape[1]].numpy()
-    np.testing.assert_array_equal(drawn.values, expected)
-    if len(run) <= COLUMNS:
-        np.testing.assert_allclose(drawn.values.sum(axis=1), 1, atol=1e-5)
+    seen = query + 1 if run.model.config.causal else len(run)
+    rows = run.layer(1).attention[:, query, :seen].numpy()
+    figure, shown = rows_of_heads(run, 1, 2, query), drawn(run, 1, query)
+    np.testing.assert_array_equal(figure.values, rows[:, shown])
+    assert len(shown) == min(COLUMNS, seen) and query in shown and set(rows.argmax(axis=1)) <= set(shown)
+    left_out = np.delete(rows.max(axis=0), shown)
+    assert not left_out.size or left_out.max() <= np.sort(rows.max(axis=0)[shown])[run.model.config.heads + 1]
+    if len(shown) == seen:
+        np.testing.assert_allclose(figure.values.sum(axis=1), 1, atol=1e-5)
 
 
 @pytest.mark.parametrize("how", ["on", "zero", "mean"])

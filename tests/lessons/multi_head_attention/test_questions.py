@@ -77,7 +77,7 @@ def test_w_o_of_a_toy_cut_in_another_way_is_as_large(heads: int, other: int) -> 
     toy = random_toy(8, 8)
     trace = run(recut(toy, heads), "c e b")
     asked = another_cut(Spot(trace, 0, 0, 1, 0))
-    assert asked is not None and f"into {other}. " in asked.prompt
+    assert asked is not None and f"into {other}" in asked.prompt
     assert answer(asked).text == "32 × 32, as it is now" and len({each.text for each in asked.options}) == 3
     assert recut(toy, other).weights.layers[0].w_o.shape == (32, 32)
 

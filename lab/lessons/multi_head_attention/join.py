@@ -15,6 +15,7 @@ from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.cells.strips import strips
 from lab.charts.marks.bars import bars
+from lab.course.words import heads as count_of_heads
 from lab.course.words import named
 from lab.figures import multi_head
 from lab.figures.multi_head import head_labels
@@ -70,7 +71,7 @@ def another_cut(spot: Spot) -> Question | None:
     factor, change = ("half", "half as many") if heads < now else ("twice", "twice as many")
     return shuffled(
         "another-cut",
-        f"This layer cuts {d} numbers into {now} {'heads' if now > 1 else 'head'}. Suppose it cut them into {heads}{'' if heads > 1 else ' head'}. "
+        f"This layer cuts {d} numbers into {count_of_heads(now)}. Suppose it cut them into {count_of_heads(heads)}. "
         "How large would the matrix W_O be?",
         [
             Option(f"{d} × {d}, as it is now", same, correct=True),

@@ -113,7 +113,7 @@ def test_the_word_without_a_head_is_that_of_the_run_without_it(keys: Spot) -> No
         assert answer(question).text.startswith("Still" if same else "Another word")
         assert share(float(after.max())) in answer(question).why
         if head == (4, 10):
-            assert not same and quoted(tokenizer.id_to_token(int(after.argmax()))) in answer(question).why
+            assert not same and quoted(str(tokenizer.id_to_token(int(after.argmax())))) in answer(question).why
     assert asked >= 3
 
 

@@ -25,7 +25,7 @@ from lab.lessons.multi_head_attention import (
 )
 from lab.models.interventions import Interventions
 from lab.models.layer_trace import LayerTrace
-from lab.models.trace import Trace
+from lab.models.trace import Trace, trace_encoding
 from lab.questions.returning import Spot
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
@@ -33,6 +33,8 @@ from tests.sentences import KEYS, STORY
 
 TEXTS = (STORY, example_named("A garden path").text, "Dogs.")
 Maps = NDArray[np.float64]
+Heads = frozenset[tuple[int, int]]
+NONE: Heads = frozenset()
 
 
 @pytest.fixture(
@@ -105,9 +107,10 @@ def asked(trace: Trace) -> tuple[Trace, int]:
     return masked_run(trace, places), places[0]
 
 
-def chances(trace: Trace, place: int, **off: frozenset[tuple[int, int]]) -> Maps:
-    run = lab.models.trace.trace_encoding(trace.model, trace.encoding, Interventions(**off))
-    return run.logits(place)[0].double().softmax(-1).numpy()
+def chances(trace: Trace, place: int, off: Heads = NONE, *, to_mean: bool = False) -> Maps:
+    changes = Interventions(mean_heads=off) if to_mean else Interventions(zero_heads=off)
+    found: Maps = trace_encoding(trace.model, trace.encoding, changes).logits(place)[0].double().softmax(-1).numpy()
+    return found
 
 
 def test_a_head_off_changes_the_word_as_told(trace: Trace) -> None:
@@ -117,8 +120,9 @@ def test_a_head_off_changes_the_word_as_told(trace: Trace) -> None:
         told = one_head_off.without(run, head, place)
         said, milder = one_head_off.said(told), one_head_off.milder(told)
         off = frozenset({head})
-        before, after, mean = (chances(run, place, **each) for each in ({}, {"zero_heads": off}, {"mean_heads": off}))
-        name = [quoted(run.model.tokenizer.id_to_token(word))] if not run.model.config.causal else []
+        before, after = chances(run, place), chances(run, place, off)
+        mean = chances(run, place, off, to_mean=True)
+        name = [quoted(str(run.model.tokenizer.id_to_token(word)))] if not run.model.config.causal else []
         then = int(after.argmax())
         if then != word:
             assert f"({share(before[word])} with it, {share(after[word])} without)" in said and "in place of" in said
@@ -158,16 +162,17 @@ def test_heads_off_together_are_compared_with_their_single_changes_added_up(trac
     before = chances(run, place)
     word = int(before.argmax())
     heads = [(i, j) for i in range(run.model.config.layers) for j in range(run.model.config.heads)]
-    single = {}
-    for way in ("zero_heads", "mean_heads"):
-        single[way] = {each: chances(run, place, **{way: frozenset({each})})[word] for each in heads}
-    little = {each for each, p in single["zero_heads"].items() if abs(p - before[word]) < 0.05 * before[word]}
+    single = {
+        to_mean: {at: chances(run, place, frozenset({at}), to_mean=to_mean)[word] for at in heads}
+        for to_mean in (False, True)
+    }
+    little = frozenset(at for at, p in single[False].items() if abs(p - before[word]) < 0.05 * before[word])
     assert little == found.little and found.word_id == word
-    assert off.zero == pytest.approx(chances(run, place, zero_heads=frozenset(little))[word], rel=1e-4)
-    assert off.mean == pytest.approx(chances(run, place, mean_heads=frozenset(little))[word], rel=1e-4)
+    assert off.zero == pytest.approx(chances(run, place, little)[word], rel=1e-4)
+    assert off.mean == pytest.approx(chances(run, place, little, to_mean=True)[word], rel=1e-4)
     odds = before[word] / (1 - before[word])
-    for way, added in (("zero_heads", off.zero_added), ("mean_heads", off.mean_added)):
-        product = odds * np.prod([single[way][each] / (1 - single[way][each]) / odds for each in little])
+    for to_mean, added in ((False, off.zero_added), (True, off.mean_added)):
+        product = odds * np.prod([single[to_mean][each] / (1 - single[to_mean][each]) / odds for each in little])
         assert added == pytest.approx(product / (1 + product), rel=1e-3)
     said = each_head_off.said(found, off)
     assert share(off.zero) in said and share(off.mean) in said and f"these {len(little)} heads" in said

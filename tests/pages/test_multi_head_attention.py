@@ -203,8 +203,10 @@ def test_the_story_s_blank_is_shown_until_somebody_brings_a_text() -> None:
     """*are* becomes *is* without layer 5, head 11; with a text of one's own, that is asked about."""
     at = reveal(visit(PAGE, step="one-head-off"))
     assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (5, 11)
-    header, _ = sentence_of(at)
+    header, drawn = sentence_of(at)
     assert "keys" in header["labels"] and header["hidden"][header["chosen"]]
+    (weights,) = drawn.values()
+    assert header["labels"][int(weights.reshape(len(header["labels"]), -1)[header["chosen"]].argmax())] == "keys"
     assert "the model says **“\u2068is\u2069”**" in words(at) and "in place of “\u2068are\u2069”" in words(at)
     assert at.text_area(key="text").value == DEFAULT_TEXT and "masked" not in at.query_params
     click_token(at, 2)

@@ -230,7 +230,7 @@ def taken_together(found: Alone, off: Together) -> Question | None:
         "away one at a time. Now all of them are set to zero at once. What happens to it?",
         [
             Option("It stays about the same: this word does not need them", why, correct=same),
-            Option("It falls by more than half: while one was off, others did its work", why, correct=falls),
+            Option("It falls by more than half: while one was off, something made up for it", why, correct=falls),
             Option("It more than doubles: these heads are in the way", why),
         ],
     )

@@ -123,7 +123,8 @@ def joined(traced: Trace, layer: int, token: int) -> Heatmap:
     """Draw one token's way through the end of attention: the heads side by side, W_O's output, and the sum."""
     at, d = traced.layer(layer), traced.model.config.width
     vectors = at.context_concat, at.attention_output, at.input, at.attention_residual
-    names = ("side by side", "times W_O", "token before", "added up")
+    first = "side by side" if traced.model.config.heads > 1 else "context"
+    names = (first, "o: times W_O", "x: before", "added up")
     title = f"{traced.labels[token]} in layer {layer + 1}: four vectors of {d} numbers"
     return strips([each[token].numpy() for each in vectors], names, title=title)
 
@@ -143,12 +144,13 @@ def show(view: OneHead) -> None:
     d, d_k, count = config.width, config.head_width, config.heads
     say(
         f"Each head has collected a vector of {d_k} numbers for {view.token(token)}, its **context**. The next part of "
-        f"the model reads one vector of {d}. So the {count} contexts are put side by side (**concatenation**): {count} "
-        f"× {d_k} = {d}. A learned matrix, $W_O$, mixes these numbers. The result is added to the vector that the "
-        "token had before."
+        f"the model reads one vector of {d}. So the {count} contexts, $h_1$ to $h_{{{count}}}$, are put side by side (**concatenation**): {count} "
+        f"× {d_k} = {d}. A learned matrix, $W_O$, mixes these numbers into the output $o$. It is added to the vector "
+        "$x$ that the token had before."
         if count > 1
         else f"The head has collected a vector of {d_k} numbers for {view.token(token)}, its **context**. A learned "
-        "matrix, $W_O$, mixes these numbers. The result is added to the vector that the token had before."
+        "matrix, $W_O$, mixes these numbers into the output $o$. It is added to the vector $x$ that the token had "
+        "before."
     )
     show_sentence(view)
     st.latex(shapes(view.trace))
@@ -170,11 +172,10 @@ def shapes(trace: Trace) -> str:
     config = trace.model.config
     d = config.width
     bias = rf" + \underbrace{{b_O}}_{{1 \times {d}}}" if config.biases else ""
-    heads = r"[\text{head}_1; \dots; \text{head}_H]" if config.heads > 1 else r"\text{head}"
+    heads = rf"[h_1; \dots; h_{{{config.heads}}}]" if config.heads > 1 else "h"
     return (
-        rf"\begin{{aligned}} \text{{output}} & = \underbrace{{{heads}}}_{{1 \times {d}}} \; "
-        rf"\underbrace{{W_O}}_{{{d} \times {d}}}{bias} \\ "
-        rf"x_{{\text{{new}}}} & = \underbrace{{x}}_{{1 \times {d}}} + \underbrace{{\text{{output}}}}_{{1 \times {d}}}"
+        rf"\begin{{aligned}} o & = \underbrace{{{heads}}}_{{1 \times {d}}} \; \underbrace{{W_O}}_{{{d} \times {d}}}"
+        rf"{bias} \\ x_{{\text{{new}}}} & = \underbrace{{x}}_{{1 \times {d}}} + \underbrace{{o}}_{{1 \times {d}}}"
         r" \end{aligned}"
     )
 
@@ -187,12 +188,12 @@ def _show_each_head(view: OneHead) -> None:
     draw(partial(multi_head.concatenation, *at), "concatenation")
     bias = " + b_O" if config.biases else ""
     st.latex(
-        r"\begin{aligned} & [\text{head}_1; \dots; \text{head}_H]\,W_O"
-        rf"{bias} \\ & = \sum_{{h=1}}^{{H}} \text{{head}}_h\,W_O^{{(h)}}{bias} \end{{aligned}}"
+        r"\begin{aligned} & [h_1; \dots; h_H]\,W_O"
+        rf"{bias} \\ & = \sum_{{i=1}}^{{H}} h_i\,W_O^{{(i)}}{bias} \end{{aligned}}"
     )
     added = head_sum(view.layer)
     say(
-        f"So the numbers of head h meet only their own {d_k} rows of $W_O$, which are $W_O^{{(h)}}$ ({d_k} × {d}). The "
+        f"So the numbers of head i meet only their own {d_k} rows of $W_O$, which are $W_O^{{(i)}}$ ({d_k} × {d}). The "
         "product is a sum with one vector for each head, and the heads meet only in this sum:"
     )
     draw(partial(multi_head.heads_add_up, *at), "heads-add-up")

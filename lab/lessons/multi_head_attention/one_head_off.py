@@ -253,11 +253,12 @@ def moved_by_token(traced: Trace, layer: int, head: int, place: int = 0) -> Heat
 
 def show(view: OneHead) -> Trace:
     """Ask what the model says without a head; then show its words with the head and without it."""
-    asked = keys_blank(view.page, view.trace.model) or ask(view, first=True)
+    at = (view.layer.index, view.head)
+    asked = keys_blank(view.page, view.trace.model, at) or ask(view, first=True)
     if asked is None:
         _show_moves(view, view.trace, 0)
         return view.trace
-    trace, at, place = asked.trace, (view.layer.index, view.head), asked.place
+    trace, place = asked.trace, asked.place
     say(
         f"You have seen where a head looks. Does the model need it? {looks_from(trace, at, place)} Take the head away: "
         f"put zeros in the place of the {trace.model.config.head_width} numbers that it brings to each token."

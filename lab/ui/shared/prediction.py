@@ -10,7 +10,7 @@ from lab.analysis.words import predictions
 from lab.analysis.words.masking import asked_next, mask_of, masked_run, typed_masks
 from lab.analysis.words.predictions import Candidate, Prediction, word_of
 from lab.course.words import quoted
-from lab.figures.sentence import sentence
+from lab.figures.sentence import Looking, sentence
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.families.registry import FAMILIES
 from lab.models.loading import LoadedModel
@@ -18,6 +18,8 @@ from lab.models.trace import Trace
 from lab.ui.page import OpenPage
 from lab.ui.sentence import show_row
 from lab.ui.shared import masking
+
+_ASKED = "The model is asked about the orange blank."
 
 
 @dataclass(frozen=True)
@@ -106,9 +108,10 @@ def look(page: OpenPage, plain: Trace) -> PredictionView | None:
     )
 
 
-def blank_view(page: OpenPage, trace: Trace, place: int) -> PredictionView:
-    """A step's own sentence with its blank at ``place``; learners cannot change it."""
-    show_row(replace(sentence(trace, place), hidden=(place,), hint=""), lambda query, key: None)
+def blank_view(page: OpenPage, trace: Trace, place: int, of: Looking | None = None) -> PredictionView:
+    """A step's own sentence with its blank at ``place``; learners cannot change it. ``of`` draws the arcs of a head."""
+    hint = _ASKED if of is None else f"{_ASKED} The arcs show where this head looks from there."
+    show_row(replace(sentence(trace, place, of=of), hidden=(place,), hint=hint), lambda query, key: None)
     return PredictionView(
         page, trace, trace, (place,), (), place, predictions.masked_prediction(trace, trace.encoding, place)
     )

@@ -144,9 +144,9 @@ def show(view: OneHead) -> None:
     d, d_k, count = config.width, config.head_width, config.heads
     say(
         f"Each head has collected a vector of {d_k} numbers for {view.token(token)}, its **context**. The next part of "
-        f"the model reads one vector of {d}. So the {count} contexts, $h_1$ to $h_{{{count}}}$, are put side by side (**concatenation**): {count} "
-        f"× {d_k} = {d}. A learned matrix, $W_O$, mixes these numbers into the output $o$. It is added to the vector "
-        "$x$ that the token had before."
+        f"the model reads one vector of {d}. So the {count} contexts, $h_1$ to $h_{{{count}}}$, are put side by side "
+        f"(**concatenation**): {count} × {d_k} = {d}. A learned matrix, $W_O$, mixes these numbers into the output "
+        "$o$. It is added to the vector $x$ that the token had before."
         if count > 1
         else f"The head has collected a vector of {d_k} numbers for {view.token(token)}, its **context**. A learned "
         "matrix, $W_O$, mixes these numbers into the output $o$. It is added to the vector $x$ that the token had "

@@ -102,7 +102,10 @@ def said(found: Without) -> str:
             f"({share(found.before)} with it, {share(found.zero)} without)."
         )
     if abs(np.log(found.zero / found.before)) < _NOTHING:
-        return f"Without {found.name}, nothing changes for {found.word}: it stays at {share(found.before)}."
+        return (
+            f"Without {found.name}, hardly anything changes: {found.word} has {share(found.zero)} in place of "
+            f"{share(found.before)}."
+        )
     way = "less" if found.zero < found.before else "more"
     return (
         f"Without {found.name}, {found.word} becomes {way} probable: {share(found.zero)} in place of "
@@ -215,12 +218,15 @@ def repaired(layer: int, moved: Values) -> str:
     peak, last = int(after.argmax()), float(after[-1])
     if len(after) < 2 or after[peak] <= 0:
         return ""
+    first = f"after layer {layer + 1} ({after[0]:.3f})"
     if last < _SMALLER * after[peak]:
         return (
             f"The vectors are farthest away after layer {layer + 1 + peak} ({after[peak]:.3f}) and end nearer "
-            f"({last:.3f}): later layers make up for part of the missing head."
+            f"({last:.3f}): later layers make up for some of the missing head, or write over it."
         )
-    return f"Later layers do not bring the vectors back: they end {last:.3f} away, after {after[0]:.3f} at first."
+    if last > after[0]:
+        return f"Later layers carry the change on: the vectors end farther away ({last:.3f}) than {first}."
+    return f"Later layers do not make up for it: the vectors end nearly as far away ({last:.3f}) as {first}."
 
 
 def best_words(traced: Trace, layer: int, head: int, place: int, how: str) -> Figure:

@@ -132,7 +132,8 @@ def looks_from(trace: Trace, head: Head, place: int) -> str:
     row = trace.layer(head[0]).attention[head[1], place]
     key = int(row.argmax())
     here = named(trace, place) if trace.model.config.causal else "the blank"
-    return f"From {here}, {head_name(head)} looks most at {named(trace, key)}, with the weight {float(row[key]):.2f}."
+    there = "itself" if key == place else named(trace, key)
+    return f"From {here}, {head_name(head)} looks most at {there}, with the weight {float(row[key]):.2f}."
 
 
 def _lead(each: NDArray[np.float64]) -> float:

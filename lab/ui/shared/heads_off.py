@@ -65,8 +65,9 @@ def scene(view: OneHead) -> Scene:
 
 
 def ask(view: OneHead, *, first: bool) -> PredictionView | None:
-    """Draw the learner's sentence and return the place asked about; ``first`` is True where the learner hides words.
+    """Draw the learner's sentence and return the place asked about.
 
+    ``first`` is True in the step where the learner hides words, and sees where the head looks from there.
     None if nothing is hidden, or, with the reason on the page, if the model predicts no words.
     """
     page, trace = view.page, view.trace
@@ -79,7 +80,7 @@ def ask(view: OneHead, *, first: bool) -> PredictionView | None:
         st.info(f"{reason} So the figure shows how its vectors move.", icon=":material/info:")
     else:
         st.markdown(_asking(trace, first=first))
-        asked = look(page, trace)
+        asked = look(page, trace, (view.layer.index, view.head) if first else None)
         if asked is not None and asked.chosen and not first:
             places = listed([named(trace, place) for place in asked.chosen])
             st.markdown(f"In this step, {places} {'is' if len(asked.chosen) == 1 else 'are'} hidden.")

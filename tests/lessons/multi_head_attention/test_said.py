@@ -135,6 +135,16 @@ def test_a_head_off_changes_the_word_as_told(trace: Trace) -> None:
         assert ("still says" in milder) == (int(mean.argmax()) == word != then)
 
 
+def test_where_a_head_looks_from_the_blank(trace: Trace) -> None:
+    run, place = asked(trace)
+    for head in range(run.model.config.heads):
+        row = maps_of(run, 0)[head, place]
+        key = int(row.argmax())
+        said = one_head_off.looks_from(run, (0, head), place)
+        assert f"the weight {row[key]:.2f}." in said and ("itself" in said) == (key == place)
+        assert key == place or f"({key + 1})" in said
+
+
 def test_the_story_says_is_at_zero_and_are_at_the_mean() -> None:
     run = lab.trace(lab.load_model("lab-minilm"), KEYS)
     found = one_head_off.without(run, (4, 10), run.labels.index("[MASK]"))

@@ -100,7 +100,7 @@ def radar(traced: Trace, layer: int, head: int, everyone: bool = False, left_out
     found = profile(traced, layer, left_out)
     if len(found.there) < 3:
         raise ValueError("A radar needs three values, and this text has fewer kinds of tokens.")
-    ids, missing = [each.id for each in SPECIALIZATIONS], {at: "none" for at in range(len(found.axes))}
+    ids, missing = [each.id for each in SPECIALIZATIONS], dict.fromkeys(range(len(found.axes)), "none")
     if left_out:
         missing[ids.index("cls")] = "left out"
     axes = [name if at in found.there else f"{name} ({missing[at]})" for at, name in enumerate(found.axes)]

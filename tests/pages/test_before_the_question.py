@@ -36,6 +36,7 @@ CASES = [
 TO_READ = {
     ("2_Embeddings.py", "rotary"),
     ("3_Self-attention.py", "all-rows"),
+    ("4_Multi-head_attention.py", "each-head-off"),
     ("5_Attention_metrics.py", "two-heads"),
     ("6_Head_specialization.py", "radar"),
     ("8_Feed-forward_and_LayerNorm.py", "excited-by"),

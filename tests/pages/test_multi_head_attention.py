@@ -11,7 +11,7 @@ import lab
 from lab.analysis.heads.ablation import head_off
 from lab.analysis.heads.comparing import head_divergence, head_sum
 from lab.analysis.words.masking import hide, mask_of, place_to_start
-from lab.course.words import share
+from lab.course.words import share, signed
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.trace import trace_encoding
 from lab.ui.parameters import DEFAULT_TEXT
@@ -19,7 +19,6 @@ from tests.checkpoints import Family
 from tests.pages.apptest import (
     Offer,
     click_token,
-    go,
     reveal,
     sentence_of,
     steps_of,
@@ -30,9 +29,9 @@ from tests.pages.apptest import (
 )
 
 PAGE = "4_Multi-head_attention.py"
-LAYER = ("all-heads", "alike-or-different", "add-up")
 OFF = ("one-head-off", "each-head-off")
-STEPS = (*LAYER, *OFF, "through-several-layers", "how-many", "check")
+STEPS = ("all-heads", "join", *OFF, "check")
+ASIDE = ("through-several-layers", "alike-or-different")
 TEXT = "She opened the door."
 
 
@@ -44,7 +43,7 @@ def charts(at: AppTest) -> list[str]:
 def test_the_steps_stand_in_their_order() -> None:
     at = visit(PAGE, layer="2", head="3")
     assert at.title[0].value == "Multi-head attention"
-    assert steps_of(at) == STEPS
+    assert sorted(steps_of(at)) == sorted((*STEPS, *ASIDE))
 
 
 def test_the_random_toy_in_any_cut() -> None:
@@ -56,23 +55,14 @@ def test_the_random_toy_in_any_cut() -> None:
             assert "In this toy no word is hidden" in words(at)
 
 
-def test_the_constructed_toy_keeps_its_heads() -> None:
-    at = visit(PAGE, mode="Toy")
-    assert "toy_heads" not in [box.key for box in at.number_input]
-    assert "written by hand" in words(go(at, "how-many"))
-
-
 def test_heads_that_do_not_divide_the_width_get_a_sentence() -> None:
-    at = visit(PAGE, mode="Toy", toy_weights="Random", toy_heads="5", step="how-many")
-    reveal(at)
+    at = visit(PAGE, mode="Toy", toy_weights="Random", toy_heads="5", step="join")
     assert "32 ÷ 5 = 6.40. You see 4; possible numbers are 1, 2, 4, 8, 16, 32" in words(at)
     for heads in (1, 32):
         at.number_input(key="toy_heads").set_value(heads).run()
         assert not at.exception
-        reveal(at)
-        assert "4,224" in words(at)
+        assert "How large would the matrix W_O be?" in words(at)
     turn_to(at, "alike-or-different")
-    reveal(at)
 
 
 def test_one_head_has_none_beside_it() -> None:
@@ -85,7 +75,7 @@ def test_every_family(family: Family, offer: Offer) -> None:
     name = offer(family)
     predicts = family == "gpt2"
     at = visit(PAGE, model=name, head="2")
-    for step in walk(at, ("all-heads", "add-up", *OFF, "check")):
+    for step in walk(at, ("all-heads", "join", *OFF, "check")):
         assert at.selectbox(key="model").value == name
         if step in OFF:
             assert ("So the figure shows how its vectors move" in words(at)) != predicts
@@ -102,8 +92,7 @@ def test_a_long_text_is_asked_for_before_every_head_is_switched_off(monkeypatch:
     button = next(button for button in at.button if button.label == "Switch off each head")
     assert "72 heads, one run each over 7 tokens" in words(at)
     button.click().run()
-    reveal(at)
-    assert "heads change the probability" in words(at)
+    assert "change the probability" in words(at)
 
 
 def test_a_text_too_long_for_the_memory_says_how_long_it_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,7 +101,7 @@ def test_a_text_too_long_for_the_memory_says_how_long_it_may_be(monkeypatch: pyt
 
 
 def test_url_out_of_range_is_clamped_and_said() -> None:
-    at = visit(PAGE, layer="99", other_head="77", off="Nonsense", step=STEPS[1], toy_heads="99", token="500")
+    at = visit(PAGE, layer="99", other_head="77", step="alike-or-different", toy_heads="99", token="500")
     said = words(at)
     assert "layers run from 1 to 6" in said
     assert "other heads run from 1 to 12" in said
@@ -125,12 +114,20 @@ def test_url_out_of_range_is_clamped_and_said() -> None:
 
 def test_a_click_on_a_small_map_chooses_its_head() -> None:
     at = visit(PAGE, layer="2")
-    reveal(at)
+    at.session_state["_maps"] = True
+    at.run()
     at.session_state["head-maps"] = {"selection": {"map": [{"map": 6}]}}
     at.run()
     assert at.selectbox(key="head").value == 7
     at.selectbox(key="head").set_value(2).run()
     assert at.selectbox(key="head").value == 2  # the click is taken once
+
+
+def test_a_click_on_a_row_chooses_its_head() -> None:
+    at = visit(PAGE, layer="2")
+    at.session_state["head-rows"] = {"selection": {"cell": [{"q": 4, "k": 1}]}}
+    at.run()
+    assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (2, 5)
 
 
 def test_a_click_on_the_map_of_all_heads_chooses_layer_and_head() -> None:
@@ -141,18 +138,18 @@ def test_a_click_on_the_map_of_all_heads_chooses_layer_and_head() -> None:
     assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (4, 5)
 
 
-def chances(layer: int, head: int) -> tuple[int, float, float]:
-    """The word that the steps hide, and its probability in the whole model and without a head (both from 0)."""
+def chances(layer: int, head: int) -> tuple[float, float]:
+    """The probability of the word that the model says, in the whole model and without a head (both from 0)."""
     model = lab.load_model(DEFAULT_MODEL)
     plain, mask = lab.trace(model, TEXT), mask_of(model.tokenizer)
     assert mask is not None
     (place,) = place_to_start(plain.encoding, mask[1])
-    masked, word = trace_encoding(model, hide(plain.encoding, (place,), mask)), plain.token_ids[place]
+    masked = trace_encoding(model, hide(plain.encoding, (place,), mask))
     logits = head_off(masked, layer, head, place).logits
     assert logits is not None
     both = (masked.logits(place)[0].double(), torch.from_numpy(logits))
-    whole, without = (each.softmax(0)[word].item() for each in both)
-    return word, whole, without
+    whole, without = (each.softmax(0)[both[0].argmax()].item() for each in both)
+    return whole, without
 
 
 def test_the_largest_changes_are_of_runs_without_the_head() -> None:
@@ -162,19 +159,18 @@ def test_the_largest_changes_are_of_runs_without_the_head() -> None:
     table = next(frame.value for frame in at.dataframe if "head off" in frame.value)
     for row in (0, 1):
         layer, head = (int(number) - 1 for number in table["head off"][row].removeprefix("layer ").split(", head "))
-        _, whole, without = chances(layer, head)
-        assert table["times as probable"][row] == pytest.approx(without / whole, rel=1e-4)
-        assert table["change of ln P"][row] == pytest.approx(np.log(without / whole), abs=1e-4)
-    assert table["change of ln P"].abs().is_monotonic_decreasing
+        whole, without = chances(layer, head)
+        assert table.iloc[row, 1] == share(without)
+        assert table["change"][row] == signed(without - whole, 3, plus=True)
 
 
 def test_the_heads_shown_add_up() -> None:
-    at = visit(PAGE, step="add-up", text=TEXT, layer="3")
+    at = visit(PAGE, step="join", text=TEXT, layer="3")
     added = head_sum(lab.trace(lab.load_model(DEFAULT_MODEL), TEXT).layer(2))
     assert added.difference < 1e-5
-    assert f"as large as {np.abs(added.output).max():.3g} and differ by at most {added.difference:.1e}" in words(at)
     at.session_state["_joined"] = True
     at.run()
+    assert f"as large as {np.abs(added.output).max():.3g} and differ by at most {added.difference:.1e}" in words(at)
     table = next(frame.value for frame in at.dataframe if "part" in frame.value)
     column = table[table.columns[1]].astype(float)
     assert column[:-2].sum() == pytest.approx(column.iloc[-2], abs=1e-3) == pytest.approx(column.iloc[-1], abs=1e-3)
@@ -190,22 +186,27 @@ def test_the_divergence_shown_is_the_layer_s() -> None:
 
 
 def test_the_probability_shown_is_that_of_the_run_without_the_head() -> None:
-    at = visit(PAGE, step="one-head-off", text=TEXT, layer="2", head="4")
-    reveal(at)
-    word, whole, without = chances(1, 3)
-    follow = next(box for box in at.selectbox if str(box.key).startswith("_followed."))
-    follow.set_value(word).run()
-    said = words(at)
-    assert f"from {share(whole)} (" in said
-    assert f"to {share(without)} (" in said
+    said = words(reveal(visit(PAGE, step="one-head-off", text=TEXT, layer="2", head="4")))
+    whole, without = chances(1, 3)
+    assert share(whole) in said and share(without) in said
+
+
+def test_the_steps_have_no_controls_below_their_answers() -> None:
+    """The layer, the head and the head to compare with are chosen in the sidebar."""
+    for step in (*STEPS[:4], "alike-or-different"):
+        at = reveal(visit(PAGE, step=step))
+        assert not at.main.selectbox and [each.key for each in at.main.get("button_group")] in ([], ["step"])
+        assert {"layer", "head"} <= {each.key for each in at.sidebar.selectbox}
 
 
 def test_the_story_s_blank_is_shown_until_somebody_brings_a_text() -> None:
     """*are* becomes *is* without layer 5, head 11; with a text of one's own, that is asked about."""
     at = reveal(visit(PAGE, step="one-head-off"))
     assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (5, 11)
-    header, _ = sentence_of(at)
+    header, drawn = sentence_of(at)
     assert "keys" in header["labels"] and header["hidden"][header["chosen"]]
+    (weights,) = drawn.values()
+    assert header["labels"][int(weights.reshape(len(header["labels"]), -1)[header["chosen"]].argmax())] == "keys"
     assert "the model says **“\u2068is\u2069”**" in words(at) and "in place of “\u2068are\u2069”" in words(at)
     assert at.text_area(key="text").value == DEFAULT_TEXT and "masked" not in at.query_params
     click_token(at, 2)
@@ -225,5 +226,6 @@ def test_checks_ask_at_least_three_questions() -> None:
 
 def test_charts_describe_themselves() -> None:
     at, n = visit(PAGE, layer="1"), len(lab.trace(lab.load_model(DEFAULT_MODEL), DEFAULT_TEXT))
-    reveal(at)
+    at.session_state["_maps"] = True
+    at.run()
     assert any(alt.startswith(f"12 maps, each {n} by {n}") for alt in charts(at))

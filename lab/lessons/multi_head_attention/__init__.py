@@ -1,3 +1,13 @@
-"""Lesson 4: Multi-head attention. Its steps are in ``page.py``, its fixed texts in ``lesson.toml``."""
+"""Lesson 4: Multi-head attention. Each step is the file of its id; ``lesson.toml`` has their order and fixed texts."""
+
+from lab.ui.parameters import HEAD, LAYER
+from lab.ui.play import Parts, at_one_head
+from lab.ui.shared.one_head import OneHead
 
 LESSON = "multi-head-attention"
+# The charts in which a click chooses a head.
+ROWS, MAPS, EFFECTS = "head-rows", "head-maps", "head-effects"
+PARTS: Parts[OneHead] = Parts(
+    look=at_one_head(),
+    clicks={ROWS: {HEAD: "q"}, MAPS: {HEAD: "map"}, EFFECTS: {LAYER: "q", HEAD: "k"}},
+)

@@ -3,80 +3,27 @@ turn."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from lab.analysis.heads import ablation
-from lab.analysis.words.predictions import Candidate
-from lab.charts.base.labels import visible
 from lab.course.words import listed, named
 from lab.models.trace import Trace
-from lab.ui.parameters import MEAN, MODE, OFF, TOY
+from lab.ui.parameters import MODE, TOY
 from lab.ui.shared.one_head import OneHead, show_sentence
 from lab.ui.shared.prediction import PredictionView, cannot_predict, look
 
-_OFFERED = 5  # the number of words among which the learner can choose the word to follow
-_A_CHANCE = 20  # up to this rank, the text's own word is followed without being chosen
 # Upper limit for the numbers in the vectors of all runs together; 160 MB.
 _NUMBERS = 40_000_000
 # The most multiplications that run without a button, and the multiplications per second of a core of a small server.
 _UNASKED, _A_SECOND = 3e10, 5e9
 
 
-@dataclass(frozen=True)
-class Scene:
-    """The choices of a step with heads off: a trace, the chosen head (from 0), the place asked about and the word
-    followed there.
+def ask(view: OneHead, *, first: bool) -> PredictionView | None:
+    """Draw the learner's sentence and return the place asked about.
 
-    Place and word are None for a model that predicts no words. ``drawing`` is the place of the figure, above the
-    controls.
+    ``first`` is True in the step where the learner hides words, and sees where the head looks from there.
+    None if nothing is hidden, or, with the reason on the page, if the model predicts no words.
     """
-
-    drawing: DeltaGenerator
-    trace: Trace
-    layer: int
-    head: int
-    asked: PredictionView | None
-    word: Candidate | None
-    to_mean: bool
-
-    @property
-    def place(self) -> int | None:
-        return None if self.asked is None else self.asked.place
-
-    @property
-    def off(self) -> str:
-        if not self.to_mean:
-            return "set to 0"
-        later = ", later ones included," if self.trace.model.config.causal else ""
-        return f"set to their mean over the text’s tokens{later}"
-
-
-def scene(view: OneHead, *, first: bool, asked: PredictionView | None = None) -> Scene:
-    """Draw the controls of a step, and return their choices.
-
-    ``first`` is True in the step that lets the learner hide words. ``asked`` is a blank that the step has drawn; if it
-    is None, the blank is in the learner's text.
-    """
-    asked = asked or _ask(view, first=first)
-    trace, layer, head = view.trace, view.layer.index, view.head
-    drawing = st.container()
-    left, right = st.columns(2)
-    with left:
-        way = OFF.choose(
-            "Replace the head’s numbers by",
-            help="Either 0, or the mean of the head’s numbers over the tokens of this text.",
-        )
-    if asked is None:
-        return Scene(drawing, trace, layer, head, None, None, way == MEAN)
-    with right:
-        return Scene(drawing, asked.trace, layer, head, asked, _followed(asked), way == MEAN)
-
-
-def _ask(view: OneHead, *, first: bool) -> PredictionView | None:
-    """The learner's sentence and the place asked about; None if nothing is hidden or the model predicts no words."""
     page, trace = view.page, view.trace
     reason = cannot_predict(trace.model)
     if page.selection[MODE] == TOY and (reason is not None or not trace.model.config.causal):
@@ -87,7 +34,7 @@ def _ask(view: OneHead, *, first: bool) -> PredictionView | None:
         st.info(f"{reason} So the figure shows how its vectors move.", icon=":material/info:")
     else:
         st.markdown(_asking(trace, first=first))
-        asked = look(page, trace)
+        asked = look(page, trace, (view.layer.index, view.head) if first else None)
         if asked is not None and asked.chosen and not first:
             places = listed([named(trace, place) for place in asked.chosen])
             st.markdown(f"In this step, {places} {'is' if len(asked.chosen) == 1 else 'are'} hidden.")
@@ -101,20 +48,6 @@ def _asking(trace: Trace, *, first: bool) -> str:
         return "The model says which token comes next, with the head and without it."
     hide = "Hide a word. The" if first else "The"
     return f"{hide} model says which word belongs in the blank, with the head and without it."
-
-
-def _followed(asked: PredictionView) -> Candidate:
-    """Let the learner choose the word to track: at first the text's own word if its rank is high, else the best."""
-    offered = {each.token_id: each for each in asked.best(_OFFERED)}
-    truth = asked.truth
-    start = 0
-    if truth is not None:
-        offered.setdefault(truth.token_id, truth)
-        start = list(offered).index(truth.token_id) if truth.rank <= _A_CHANCE else 0
-    key = f"_followed.{asked.place}.{hash(tuple(offered))}"
-    names = {i: f"{visible(each.word)} · rank {each.rank:,}" for i, each in offered.items()}
-    chosen = st.selectbox("Follow the probability of", list(offered), start, names.__getitem__, key=key)
-    return offered[chosen]
 
 
 def may_run(trace: Trace) -> bool:

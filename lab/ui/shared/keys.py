@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lab.analysis.words.masking import mask_of
 from lab.course.sentences.agreement import ATTRACTIONS
+from lab.figures.sentence import Looking
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
@@ -16,10 +17,11 @@ from lab.ui.shared.prediction import PredictionView, blank_view, cannot_predict
 _KEYS = ATTRACTIONS[0]  # The verb must fit *keys*, not *cabinet*.
 
 
-def keys_blank(page: OpenPage, model: LoadedModel) -> PredictionView | None:
+def keys_blank(page: OpenPage, model: LoadedModel, of: Looking | None = None) -> PredictionView | None:
     """Draw the sentence of the keys in place of the course's first sentence, and return its blank.
 
-    Returns None if the learner has a text of their own or has turned to the course's, or if the model fills no blanks.
+    ``of`` draws the arcs of a head. Returns None if the learner has a text of their own or has turned to the course's,
+    or if the model fills no blanks.
     """
     own = TEXT.chosen() != DEFAULT_TEXT or PAIR.chosen() or MASKED.chosen()
     if own or page.selection[MODE] == TOY or model.config.causal or cannot_predict(model) is not None:
@@ -28,7 +30,7 @@ def keys_blank(page: OpenPage, model: LoadedModel) -> PredictionView | None:
         return None
     token, mask_id = _mask(model)
     trace = runs.run(model.id, _KEYS.filled(token), "", Interventions())
-    return blank_view(page, trace, trace.token_ids.index(mask_id))
+    return blank_view(page, trace, trace.token_ids.index(mask_id), of)
 
 
 def is_keys(trace: Trace) -> bool:

@@ -16,7 +16,7 @@ from lab.analysis.words.masking import maskable, place_to_start, typed_masks
 from lab.analysis.words.predictions import word_of
 from lab.charts.base.labels import visible
 from lab.course.words import escaped, quoted
-from lab.figures.sentence import sentence
+from lab.figures.sentence import Looking, sentence
 from lab.models.encoding import Encoding
 from lab.models.trace import Trace
 from lab.ui import selection
@@ -96,10 +96,15 @@ class Blanks:
     maskable: Sequence[int]
 
 
-def show_blanks(trace: Trace, blanks: Blanks) -> None:
-    """Draw the sentence with its blanks. A click hides a word and asks about it; another click shows the word again."""
+def show_blanks(trace: Trace, blanks: Blanks, read: Trace, of: Looking | None = None) -> None:
+    """Draw the sentence with its blanks. A click hides a word and asks about it; another click shows the word again.
+
+    ``of`` draws the arcs of a head in the run that is ``read``, in which the words are hidden.
+    """
     place = blanks.asked if blanks.asked is not None else min(blanks.maskable, default=0)
-    row = replace(sentence(trace, place), hidden=blanks.hidden, hint=_HIDE if blanks.maskable else "")
+    row, arcs = sentence(trace, place), sentence(read, place, of=of)
+    row = replace(row, weights=arcs.weights, place=arcs.place)
+    row = replace(row, hidden=blanks.hidden, hint=_HIDE if blanks.maskable else "")
     show_row(row, lambda place, _: _click(blanks, place))
 
 
@@ -116,9 +121,12 @@ def _click(blanks: Blanks, place: int) -> None:
     PLACE.set(place + 1)
 
 
-def show_read(trace: Trace, place: int) -> None:
-    """Draw the sentence up to ``place``: a model reads only this part when it predicts the next token."""
-    row = replace(sentence(trace, place), read=place + 1, hint=_READ)
+def show_read(trace: Trace, place: int, of: Looking | None = None) -> None:
+    """Draw the sentence up to ``place``: a model reads only this part when it predicts the next token.
+
+    ``of`` draws the arcs of a head.
+    """
+    row = replace(sentence(trace, place, of=of), read=place + 1, hint=_READ)
     show_row(row, lambda place, _: PLACE.set(place + 1))
 
 

@@ -10,7 +10,7 @@ from lab.analysis.words import predictions
 from lab.analysis.words.masking import asked_next, mask_of, masked_run, typed_masks
 from lab.analysis.words.predictions import Candidate, Prediction, word_of
 from lab.course.words import quoted
-from lab.figures.sentence import sentence
+from lab.figures.sentence import Looking, sentence
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.families.registry import FAMILIES
 from lab.models.loading import LoadedModel
@@ -18,6 +18,8 @@ from lab.models.trace import Trace
 from lab.ui.page import OpenPage
 from lab.ui.sentence import show_row
 from lab.ui.shared import masking
+
+_ASKED = "The model is asked about the orange blank."
 
 
 @dataclass(frozen=True)
@@ -85,40 +87,42 @@ def cannot_predict(model: LoadedModel) -> str | None:
     return None
 
 
-def look(page: OpenPage, plain: Trace) -> PredictionView | None:
-    """Draw the sentence, in which clicks hide words or choose a place.
+def look(page: OpenPage, plain: Trace, of: Looking | None = None) -> PredictionView | None:
+    """Draw the sentence, in which clicks hide words or choose a place; ``of`` draws the arcs of a head.
 
     Return the view, or None if no word is hidden.
     """
     if plain.model.config.causal:
-        return _look_ahead(page, plain)
+        return _look_ahead(page, plain, of)
     mask_id = (mask_of(plain.model.tokenizer) or ("", -1))[1]
     chosen = masking.chosen_places(plain.encoding, mask_id)
     hidden = tuple(sorted({*chosen, *typed_masks(plain.encoding, mask_id)}))
     place = masking.asked_place(hidden, hidden[0]) if hidden else None
-    masking.show_blanks(plain, masking.Blanks(chosen, hidden, place, masking.maskable(plain.encoding, mask_id)))
+    trace = masked_run(plain, chosen) if chosen else plain
+    blanks = masking.Blanks(chosen, hidden, place, masking.maskable(plain.encoding, mask_id))
+    masking.show_blanks(plain, blanks, trace, None if place is None else of)
     if place is None:
         st.info("Hide a word to ask the model about it.", icon=":material/visibility_off:")
         return None
-    trace = masked_run(plain, chosen) if chosen else plain
     return PredictionView(
         page, plain, trace, hidden, chosen, place, predictions.masked_prediction(trace, plain.encoding, place)
     )
 
 
-def blank_view(page: OpenPage, trace: Trace, place: int) -> PredictionView:
-    """A step's own sentence with its blank at ``place``; learners cannot change it."""
-    show_row(replace(sentence(trace, place), hidden=(place,), hint=""), lambda query, key: None)
+def blank_view(page: OpenPage, trace: Trace, place: int, of: Looking | None = None) -> PredictionView:
+    """A step's own sentence with its blank at ``place``; learners cannot change it. ``of`` draws the arcs of a head."""
+    hint = _ASKED if of is None else f"{_ASKED} The arcs show where this head looks from there."
+    show_row(replace(sentence(trace, place, of=of), hidden=(place,), hint=hint), lambda query, key: None)
     return PredictionView(
         page, trace, trace, (place,), (), place, predictions.masked_prediction(trace, trace.encoding, place)
     )
 
 
-def _look_ahead(page: OpenPage, plain: Trace) -> PredictionView:
+def _look_ahead(page: OpenPage, plain: Trace, of: Looking | None) -> PredictionView:
     places = range(len(plain))
     start = asked_next(plain.encoding)
     place = masking.asked_place(places, start)
-    masking.show_read(plain, place)
+    masking.show_read(plain, place, of)
     if place == start < len(plain) - 1:
         st.caption(
             "The lab asks inside your text, before its last whole word, because after the final "

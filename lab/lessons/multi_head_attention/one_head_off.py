@@ -1,0 +1,322 @@
+"""One head off: the model's words with a head, with the head set to zero, and with the head set to its mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from lab.analysis.heads import ablation
+from lab.analysis.heads.ablation import head_off
+from lab.analysis.heads.attention import window
+from lab.analysis.heads.values import Values
+from lab.analysis.words.predictions import Prediction, candidate, candidates, word_of
+from lab.charts.base.axes import Axis, Scale
+from lab.charts.base.figure import Figure
+from lab.charts.cells.heatmap import Heatmap, heatmap
+from lab.charts.marks.bars import bars
+from lab.course.words import head_name, named, quoted, share
+from lab.figures.mistakes import moved_by_layer, streams
+from lab.figures.multi_head import COLUMNS
+from lab.lessons.multi_head_attention import LESSON
+from lab.models import forward
+from lab.models.interventions import Head
+from lab.models.trace import Trace
+from lab.questions.asking import asks
+from lab.questions.basis import bet, derivable
+from lab.questions.question import MARGIN, Option, Question, shuffled
+from lab.questions.returning import Spot
+from lab.ui.drawing import code, draw
+from lab.ui.frame.closing import meaning, try_this
+from lab.ui.parameters import HEAD
+from lab.ui.quiz.predictions import predict
+from lab.ui.shared.heads_off import ask
+from lab.ui.shared.keys import is_keys, keys_blank
+from lab.ui.shared.one_head import OneHead
+from lab.ui.terms import say
+
+TOP = 4
+ON, ZERO, MEAN = "on", "zero", "mean"
+_NOTHING = 0.01  # a smaller change of ln P counts as hardly any; 1 % of the probability
+_SMALLER = 0.8  # vectors that end this much nearer to their places than they were have been brought back in part
+_STANDS_OUT = 0.1  # a word with less is one of many
+_CHOSEN = " The lab chose this sentence because much changes in it."
+
+_LATER = " The mean is over all of its tokens, later ones included."
+
+
+@dataclass(frozen=True)
+class Without:
+    """What the model says at one place with a head, and without it in two ways.
+
+    Attributes
+    ----------
+    name
+        The head in words.
+    word, before
+        The likeliest word with the head, in quotation marks, and its probability.
+    zero, mean
+        The probability of this word with the head set to zero, and with the head set to its mean over the text.
+    zero_says, mean_says
+        The likeliest word then, in quotation marks, and its probability.
+    """
+
+    name: str
+    word: str
+    before: float
+    zero: float
+    mean: float
+    zero_says: tuple[str, float]
+    mean_says: tuple[str, float]
+
+
+def probabilities(trace: Trace, head: Head, place: int, how: str) -> NDArray[np.float64]:
+    """Return the probability of every word at a place with the head on, set to zero, or set to its mean."""
+    logits = trace.logits(place)[0].numpy() if how == ON else head_off(trace, *head, place, how == MEAN).logits
+    assert logits is not None
+    return Prediction(place, None, np.asarray(logits, dtype=np.float64)).probabilities
+
+
+def without(trace: Trace, head: Head, place: int) -> Without:
+    """Read what the model says at a place with the head and without it."""
+    on, zero, mean = (probabilities(trace, head, place, how) for how in (ON, ZERO, MEAN))
+    best = int(on.argmax())
+
+    def says(each: NDArray[np.float64]) -> tuple[str, float]:
+        return quoted(word_of(trace.model.tokenizer, int(each.argmax()))), float(each.max())
+
+    return Without(
+        head_name(head), says(on)[0], float(on[best]), float(zero[best]), float(mean[best]), says(zero), says(mean)
+    )
+
+
+def said(found: Without) -> str:
+    """Say what the model says without the head, set to zero."""
+    then, after = found.zero_says
+    if then != found.word:
+        return (
+            f"Without {found.name}, the model says **{then}** ({share(after)}) in place of {found.word} "
+            f"({share(found.before)} with it, {share(found.zero)} without)."
+        )
+    if abs(np.log(found.zero / found.before)) < _NOTHING:
+        return (
+            f"Without {found.name}, hardly anything changes: {found.word} has {share(found.zero)} in place of "
+            f"{share(found.before)}."
+        )
+    way = "less" if found.zero < found.before else "more"
+    return (
+        f"Without {found.name}, {found.word} becomes {way} probable: {share(found.zero)} in place of "
+        f"{share(found.before)}. The model still says {found.word}."
+    )
+
+
+def milder(found: Without) -> str:
+    """Say that zeros are unusual, and what the milder cut does: the head set to its mean."""
+    then, after = found.mean_says
+    told = (
+        "The network never met such zeros in training, so part of the change may come from the zeros themselves. The "
+        "milder cut puts the head’s mean over this text in their place: then "
+    )
+    if then != found.word:
+        too = ", too" if then == found.zero_says[0] else ""
+        return f"{told}the model says {then} ({share(after)}){too}."
+    still = "still " if found.zero_says[0] != found.word else ""
+    return f"{told}the model {still}says {found.word} ({share(found.mean)})."
+
+
+def looks_from(trace: Trace, head: Head, place: int) -> str:
+    """Say at which token a head looks most from a place."""
+    row = trace.layer(head[0]).attention[head[1], place]
+    key = int(row.argmax())
+    here = named(trace, place) if trace.model.config.causal else "the blank"
+    there = "itself" if key == place else named(trace, key)
+    return f"From {here}, {head_name(head)} looks most at {there}, with the weight {float(row[key]):.2f}."
+
+
+def _lead(each: NDArray[np.float64]) -> float:
+    """Return by how much the likeliest word leads the next one."""
+    second, first = np.partition(each, -2)[-2:]
+    return float(first - second)
+
+
+@asks(
+    "layer",
+    "head",
+    "token",
+    basis=bet(
+        "One head of many cannot change the word: others do the same work.",
+        "What this head brings decides the word.",
+        "A model with a missing part breaks down, and no word stands out.",
+    ),
+    hint="Think of what this head brings from the token at which it looks most.",
+)
+def word_without(spot: Spot) -> Question | None:
+    """Ask what the model says at the spot's query without the head; None if two words are close to each other."""
+    config, place = spot.trace.model.config, spot.query
+    if spot.trace.model.weights.vocabulary_head is None:
+        return None
+    on, zero = (probabilities(spot.trace, (spot.layer, spot.head), place, how) for how in (ON, ZERO))
+    if min(map(_lead, (on, zero))) < MARGIN or zero.max() < _STANDS_OUT:
+        return None
+    word, then = (word_of(spot.trace.model.tokenizer, int(each.argmax())) for each in (on, zero))
+    same, others = int(on.argmax()) == int(zero.argmax()), config.layers * config.heads - 1
+    noun = "token" if config.causal else "word"
+    why = f"With the head, {quoted(word)} has {share(float(on.max()))}. Without it, "
+    why += f"{'it' if same else quoted(then)} has {share(float(zero.max()))}."
+    name = head_name((spot.layer, spot.head))
+    return shuffled(
+        "word-without",
+        f"The model says {quoted(word)}. What does it say without {name}, one of its {others + 1} heads?",
+        [
+            Option(f"Still {quoted(word)}: {others} other heads are left", why, correct=same),
+            Option(f"Another {noun}: what this head brings decides", why, correct=not same),
+            Option(f"No {noun} stands out: a model with a missing part breaks down", why),
+        ],
+    )
+
+
+@asks(
+    "layer",
+    "head",
+    basis=derivable(LESSON, "one-head-off", "how far the vectors move"),
+    hint="A layer reads what the layers before it wrote.",
+)
+def first_moved(spot: Spot) -> Question | None:
+    """Ask where the vectors change when a head is off."""
+    return moved_after(spot.layer, spot.head, head_off(spot.trace, spot.layer, spot.head, None).moved.mean(axis=1))
+
+
+def moved_after(layer: int, head: int, moved: Values) -> Question | None:
+    """Ask after which layers vectors move; ``moved`` (L+1,), with the embeddings first. None if it is not clear."""
+    layers = len(moved) - 1
+    if layers < 2 or moved[: layer + 1].any() or not (moved[layer + 1 :] > 0).all():
+        return None
+    steps = ", ".join(f"{value:.3f} after layer {at}" for at, value in enumerate(moved[1:], start=1))
+    numbers = f"The vectors move by this share of their length: {steps}."
+    last = layer + 1 == layers
+    options = [Option(f"Only after layer {layer + 1}", numbers, correct=last)]
+    if not last:
+        why = f"Each layer reads what the layer before it wrote. {numbers}"
+        options.append(Option(f"After layer {layer + 1} and all later layers", why, correct=True))
+    if layer > 0:
+        back = f"No information goes back to an earlier layer. {numbers}"
+        options.append(Option("After all layers, the earlier ones too", back))
+    beside = f"The heads of a layer work side by side. {numbers}"
+    options.append(Option("Nowhere: the other heads make up for it", beside))
+    prompt = f"Head {head + 1} of layer {layer + 1} is switched off. After which layers do the vectors change?"
+    return Question("first-moved", prompt, tuple(options))
+
+
+def repaired(layer: int, moved: Values) -> str:
+    """Say whether the vectors end nearer to their places than they were; ``moved`` (L+1,), with the embeddings first.
+
+    Nothing is said of the last layer's heads, and of a head without effect.
+    """
+    after = moved[layer + 1 :]
+    peak, last = int(after.argmax()), float(after[-1])
+    if len(after) < 2 or after[peak] <= 0:
+        return ""
+    first = f"after layer {layer + 1} ({after[0]:.3f})"
+    if last < _SMALLER * after[peak]:
+        return (
+            f"The vectors are farthest away after layer {layer + 1 + peak} ({after[peak]:.3f}) and end nearer "
+            f"({last:.3f}): later layers make up for some of the missing head, or write over it."
+        )
+    if last > after[0]:
+        return f"Later layers carry the change on: the vectors end farther away ({last:.3f}) than {first}."
+    return f"Later layers do not make up for it: the vectors end nearly as far away ({last:.3f}) as {first}."
+
+
+def best_words(traced: Trace, layer: int, head: int, place: int, how: str) -> Figure:
+    """Draw the likeliest words at ``place`` with the head "on", or set to "zero" or its "mean"; all on one scale.
+
+    The word that the model says with the head has the full colour, and its own bar. Raises ValueError for a model
+    without a vocabulary head.
+    """
+    at = (layer, head)
+    every = {each: probabilities(traced, at, place, each) for each in (ON, ZERO, MEAN)}
+    logits = traced.logits(place)[0].numpy() if how == ON else head_off(traced, *at, place, how == MEAN).logits
+    shown = Prediction(place, None, np.asarray(logits, dtype=np.float64))
+    best = candidates(shown, TOP, traced.model.tokenizer)
+    followed = candidate(shown, int(every[ON].argmax()), traced.model.tokenizer)
+    words = best if followed in best else (*best, followed)
+    title = {ON: f"With head {head + 1}", ZERO: f"Head {head + 1} set to zero", MEAN: f"Head {head + 1} at its mean"}
+    scale = Scale("Probability", (0.0, max(float(each.max()) for each in every.values())), ".3f")
+    labels, values = [each.word for each in words], [each.probability for each in words]
+    return bars(labels, values, scale, title=title[how], highlight=words.index(followed))
+
+
+def moved_by_token(traced: Trace, layer: int, head: int, place: int = 0) -> Heatmap:
+    """Draw how far each token's vector moves with one head off; in a long text, only for tokens around ``place``."""
+    moved = head_off(traced, layer, head, None).moved
+    shown = window(place, len(traced), COLUMNS)
+    axes = Axis("After", streams(len(moved))), Axis("Token", traced.labels[shown])
+    scale = Scale("Share of the vector’s length", format=".2f")
+    return heatmap(moved[:, shown], axes, scale, title="How far each token’s vector moves")
+
+
+def show(view: OneHead) -> Trace:
+    """Ask what the model says without a head; then show its words with the head and without it."""
+    at = (view.layer.index, view.head)
+    asked = keys_blank(view.page, view.trace.model, at) or ask(view, first=True)
+    if asked is None:
+        _show_moves(view, view.trace, 0)
+        return view.trace
+    trace, place = asked.trace, asked.place
+    say(
+        f"You have seen where a head looks. Does the model need it? {looks_from(trace, at, place)} Take the head away: "
+        f"put zeros in the place of the {trace.model.config.head_width} numbers that it brings to each token."
+    )
+    if not predict(LESSON, word_without(Spot(trace, *at, place, place))):
+        return trace
+    for column, how in zip(st.columns(3), (ON, ZERO, MEAN), strict=True):
+        with column:
+            draw(partial(best_words, trace, *at, place, how), f"best-{how}")
+    found = without(trace, at, place)
+    meaning(said(found))
+    say(milder(found))
+    st.caption(f"This is one word in one text.{_CHOSEN if is_keys(trace) else _LATER if asked.causal else ''}")
+    _show_another(view)
+    with st.expander("How far do the vectors move?", on_change="rerun", key="_moves") as moves:
+        if moves.open:
+            _show_distances(view, trace, place)
+    code(head_off, forward.mix_values)
+    return trace
+
+
+def _show_another(view: OneHead) -> None:
+    """Offer another head of the layer for comparison: the head before, or, for the first head, the head after."""
+    other = view.head - 1 if view.head else 1
+    if view.trace.model.config.heads > 1:
+        try_this("another head of this layer. Does it matter, too?", f"Switch off head {other + 1}", {HEAD: other + 1})
+
+
+def _show_moves(view: OneHead, trace: Trace, place: int) -> None:
+    """Show the step for a model that predicts no words: how far its vectors move without the head."""
+    name = head_name((view.layer.index, view.head))
+    say(f"You have seen where a head looks. Does the model need it? {name.capitalize()} is taken away.")
+    _show_distances(view, trace, place)
+    moved = head_off(trace, view.layer.index, view.head, None).moved[-1].mean()
+    meaning(f"Without {name}, the vectors after the last layer move by {moved:.0%} of their length.")
+    _show_another(view)
+    code(head_off, forward.mix_values)
+
+
+def _show_distances(view: OneHead, trace: Trace, place: int) -> None:
+    """Draw how far every vector moves in the layers after the head, and say whether later layers bring it back."""
+    n, layer, head = len(trace), view.layer.index, view.head
+    say(
+        f"The {trace.model.config.head_width} numbers of the head are set to zero before $W_O$. The vectors that each "
+        "layer hands to the next are called the **residual stream**. The figures show how far they move:"
+    )
+    st.latex(r"\text{moved} = \frac{\lVert x_{\text{off}} - x \rVert}{\lVert x \rVert}")
+    draw(partial(moved_by_layer, trace, ablation.without_head(trace, layer, head), layer), "moved-by-layer")
+    if told := repaired(layer, head_off(trace, layer, head, None).moved.mean(axis=1)):
+        say(told)
+    draw(partial(moved_by_token, trace, layer, head, place), "moved-by-token")
+    shown = window(place, n, COLUMNS)
+    if n > COLUMNS:
+        st.caption(f"Tokens {shown.start + 1} to {shown.stop} of {n} are drawn.")

@@ -71,9 +71,6 @@ class Step:
     minutes
         The time that a careful reader of a lesson needs with the default sentence: 130 words a minute, a minute for a
         figure, half a minute for a question. None for optional steps, and on a bench.
-    idea
-        The subject of the step, before any question or measurement: the problem, and the idea. Only steps whose own
-        first sentences depend on the screen have an idea. The idea is true of every model and text.
     models
         "causal" or "masked" if only such models have the step, "" if every model has it.
     """
@@ -86,7 +83,6 @@ class Step:
     before: Text = ""
     can: Text = ""
     minutes: StrictInt | None = None
-    idea: Text = ""
     models: Literal["", "causal", "masked"] = ""
     not_for_toys: NotForToys | None = None
 
@@ -166,16 +162,12 @@ class Lesson(Page):
         Whether the lesson can look at any weights, also random ones.
     text
         The lesson's first text, if the lesson needs another text than the others.
-    hints
-        Hints after a first wrong answer, by the question's id; an id that ends in "-" stands for all ids that begin
-        with it. A hint says where to look, or what to think of, but never names the answer or a number in it.
     """
 
     steps: Annotated[tuple[Step, ...], AfterValidator(_taught)] = ()
     objectives: tuple[Text, ...] = ()
     stop: Text
     story: Story
-    hints: Mapping[StrictStr, Text] = field(default_factory=dict)
     toy: Toy | None = None
     weights: StrictBool = True
     text: Text = ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from itertools import chain
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -26,21 +25,7 @@ def play(id: str) -> None:
     shell.route()
     play_page = import_module("lab.ui.play").play
     earlier = {before: returning(before) for before in asked_again(id)}
-    if is_in_files(id):
-        play_page(id, _folder(id).PARTS, lambda step: step_file(lesson_of(id), step).show, earlier)
-    else:
-        screens = part(id, "page").SCREENS
-        play_page(id, screens, screens.drawn, earlier)
-
-
-def part(id: str, name: str) -> ModuleType:
-    """A module of a lesson whose steps are not files yet: ``page`` or ``again``."""
-    return import_module(f"{_folder(id).__name__}.{name}")
-
-
-def is_in_files(id: str) -> bool:
-    """Return whether each step of the lesson is a file."""
-    return hasattr(_folder(id), "PARTS")
+    play_page(id, _folder(id).PARTS, lambda step: step_file(lesson_of(id), step).show, earlier)
 
 
 def _folder(id: str) -> ModuleType:
@@ -50,13 +35,9 @@ def _folder(id: str) -> ModuleType:
 def step_file(lesson: Lesson, step: str) -> ModuleType:
     """Import the file of a step, which is named after the step's id.
 
-    Raises ValueError, with the gap, for a step without a file, for a file that shows nothing, and for a record that
-    says what belongs into the file.
+    Raises ValueError, with the gap, for a step without a file, and for a file that shows nothing.
     """
-    found = file_of(step, lesson.id, _folder(lesson.id), "lesson.toml")
-    if lesson.hints or lesson.step(step).idea:
-        raise ValueError(f"{lesson.id}: the idea of a step and its hints are in the step's file, not in lesson.toml.")
-    return found
+    return file_of(step, lesson.id, _folder(lesson.id), "lesson.toml")
 
 
 def askings(lesson: Lesson) -> Iterator[Asking]:
@@ -72,10 +53,7 @@ def askings(lesson: Lesson) -> Iterator[Asking]:
 
 def returning(id: str) -> Returning:
     """Return what makes the questions of a lesson that later lessons may ask again."""
-    if is_in_files(id):
-        return _asks(id, lambda asking: asking.returns > 0)
-    questions: Returning = part(id, "again").questions
-    return questions
+    return _asks(id, lambda asking: asking.returns > 0)
 
 
 def _asks(id: str, chosen: Callable[[Asking], bool]) -> Returning:
@@ -103,12 +81,4 @@ def for_a_class() -> dict[str, Returning]:
     They include questions that no later lesson asks, as the figure with the answer is gone: a class gets another
     sentence.
     """
-    return {lesson.id: _all(lesson.id) for lesson in LESSONS}
-
-
-def _all(id: str) -> Returning:
-    if is_in_files(id):
-        return _asks(id, lambda asking: asking.returns > 0 or asking.for_a_class)
-    again = part(id, "again")
-    to_pick: Returning = getattr(again, "to_pick", lambda spot: ())
-    return lambda spot: chain(again.questions(spot), to_pick(spot))
+    return {lesson.id: _asks(lesson.id, lambda asking: asking.returns > 0 or asking.for_a_class) for lesson in LESSONS}

@@ -97,6 +97,11 @@ class Question:
         return hashed(self.lesson, self.id, self.subject or _FACTS.findall(texts))
 
     @property
+    def hint_after_wrong(self) -> str:
+        """The hint after a first wrong answer; "" if there are only two options, so that nothing is left to choose."""
+        return self.hint if len(self.options) > 2 else ""
+
+    @property
     def is_open(self) -> bool:
         """True if the answer is not known yet, or hidden: no option is correct or explained."""
         return not any(option.correct or option.why for option in self.options)

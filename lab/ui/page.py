@@ -37,7 +37,7 @@ from lab.ui.chosen_tokens import FirstHead, begin
 from lab.ui.counted import choose_head, choose_layer
 from lab.ui.frame import strip
 from lab.ui.frame.closing import offer_back, papers, way_to
-from lab.ui.frame.header import Header, draw_header, idea, say_time
+from lab.ui.frame.header import Header, draw_header, say_time
 from lab.ui.frame.proof_badge import show_proof
 from lab.ui.frame.ways import draw_dots, draw_way_on
 from lab.ui.quiz.done import begin_step, look_for_use, step_on_screen, went_on
@@ -231,9 +231,6 @@ class LessonPage(OpenPage):
             self._lead_in(self.lesson.step(step_on_screen(self.lesson.id)))
         elif story is not None:
             st.markdown(f"*Last stop:* {story.last} **Now:** {story.now}")
-        about = next((each.idea for each in self.lesson.steps if each.name == chosen), "")
-        if about:
-            idea(about)
         if not self.selection[parameters.TEACH]:
             say_time(self.header.time, self.lesson, chosen)
         return chosen

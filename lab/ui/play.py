@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -59,36 +59,6 @@ class Parts(Generic[View]):
     clicks: Mapping[str, Mapping[Parameter[int], str]] = field(default_factory=dict)
     refusal: Callable[[Trace], str] = lambda trace: ""
     ending: Callable[[LessonPage, Trace], None] = lambda page, trace: None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Screens(Parts[View]):
-    """The parts of a lesson whose steps are not files yet, by the ids of its record's steps.
-
-    Attributes
-    ----------
-    steps
-        For each step, the function that draws it.
-    sentence
-        Draws the sentence of a view above its step; arcs are left out if questions about them follow.
-    places_sentence
-        The ids of the steps without a sentence above them: such a step draws the sentence itself, or does not need it.
-    """
-
-    steps: Mapping[str, Step[View]]
-    sentence: Callable[[View, bool], None] = lambda view, arcs: None
-    places_sentence: Collection[str] = ()
-
-    def drawn(self, id: str) -> Step[View]:
-        """Return the function that draws a step below its sentence."""
-        draw = self.steps[id]
-
-        def below(view: View) -> Trace | None:
-            if id not in self.places_sentence:
-                self.sentence(view, id != CHECK)
-            return draw(view)
-
-        return below
 
 
 def at_one_head() -> Look[OneHead]:

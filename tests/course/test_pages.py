@@ -10,7 +10,7 @@ import pytest
 from lab.course import pages
 from lab.course.pages import CHECK_STEP, LESSONS, Lesson, page_at, page_of, read_page, step_name
 from lab.course.record import read_toml
-from lab.lessons.play import asked_again, is_in_files, part, step_file
+from lab.lessons.play import asked_again, step_file
 
 ROOT = Path(pages.__file__).parents[2]
 RECORD = """
@@ -83,23 +83,10 @@ def test_a_missing_record_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
 def test_every_step_has_a_function_and_every_function_a_step(lesson: Lesson) -> None:
-    if is_in_files(lesson.id):
-        assert all(callable(step_file(lesson, step.id).show) for step in lesson.steps)
-    else:
-        assert set(part(lesson.id, "page").SCREENS.steps) == {step.id for step in lesson.steps}
+    assert all(callable(step_file(lesson, step.id).show) for step in lesson.steps)
     assert [step.name for step in lesson.steps if not step.aside][-1] == CHECK_STEP
     names = [step.name for step in lesson.steps]
     assert len({*names}) == len(names)
-
-
-def test_ideas_are_short_and_plain() -> None:
-    for lesson in LESSONS:
-        assert all(len(step.idea.split()) <= 60 for step in lesson.steps), lesson.id
-
-
-def test_no_two_lessons_have_a_hint_for_one_question() -> None:
-    ids = [id for lesson in LESSONS for id in lesson.hints]
-    assert len(set(ids)) == len(ids)
 
 
 def test_every_page_file_is_in_the_order_and_the_other_way_round() -> None:

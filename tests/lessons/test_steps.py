@@ -11,12 +11,11 @@ from types import SimpleNamespace
 import pytest
 
 from lab.course.pages import BENCHES, LESSONS, Lesson, lesson_of
-from lab.lessons.play import askings, is_in_files, step_file
+from lab.lessons.play import askings, step_file
 
 LAB = Path(__file__).parents[2] / "lab"
-IN_FILES = [lesson for lesson in LESSONS if is_in_files(lesson.id)]
 FOLDERS = [
-    *(LAB / "lessons" / lesson.id.replace("-", "_") for lesson in IN_FILES),
+    *(LAB / "lessons" / lesson.id.replace("-", "_") for lesson in LESSONS),
     *(LAB / "benches" / bench.id.replace("-", "_") for bench in BENCHES),
 ]
 FILES = [path for folder in FOLDERS for path in sorted(folder.glob("*.py"))]
@@ -70,8 +69,7 @@ def test_a_function_that_draws_under_another_name_is_found() -> None:
 
 
 def test_a_lesson_in_files_has_questions_and_each_has_a_hint_that_is_for_something() -> None:
-    assert IN_FILES
-    for lesson in IN_FILES:
+    for lesson in LESSONS:
         asked = list(askings(lesson))
         assert asked and len({asking.make.__name__ for asking in asked}) == len(asked)
         assert all(asking.hint or asking.for_a_class for asking in asked)
@@ -97,5 +95,3 @@ def test_every_gap_is_named(lesson: Lesson) -> None:
         step_file(lesson, "missing")
     with pytest.raises(ValueError, match=r"silent\.py has no function show\(view\)"):
         step_file(lesson, "silent")
-    with pytest.raises(ValueError, match="are in the step's file, not in"):
-        step_file(replace(lesson, hints={"x": "Look."}), "one-step")

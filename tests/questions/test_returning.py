@@ -12,7 +12,6 @@ from lab.lessons.play import for_a_class
 from lab.lessons.play import returning as questions_of
 from lab.models.loading import load_model
 from lab.models.trace import Trace, trace
-from lab.questions.hints import hint_of
 from lab.questions.returning import MOST, Spot, returning
 from tests.pages.apptest import visit
 from tests.sentences import SEVERAL, STORY
@@ -35,7 +34,7 @@ def test_a_lesson_asks_again_about_any_sentence(lesson: str, model: str) -> None
         assert bool(asked) != alone or text == "Yes", text
         for question in asked:
             assert question.prompt and question.options[question.answer].correct
-            assert len(question.options) == 2 or hint_of(question), question.id
+            assert len(question.options) == 2 or question.hint_after_wrong, question.id
 
 
 @pytest.mark.parametrize("lesson", ["self-attention", "masked-language-model", "inter-sentence-attention"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from streamlit.testing.v1 import AppTest
 
 from lab.course.pages import lesson_of
-from lab.questions.hints import hint_of
 from lab.questions.question import Option, Question
 from lab.ui.quiz.on_screen import OnScreen
 from tests.pages.apptest import turn_to, visit, words
@@ -137,7 +136,7 @@ def test_a_wrong_answer_gets_a_hint_and_a_second_wrong_one_its_explanation() -> 
     kept = at.session_state["_asked.self-attention"].questions[0]
     wrong = [place for place in range(len(kept.options)) if place != kept.answer]
     at.radio(key=keys[0]).set_value(wrong[0]).run()
-    hint = hint_of(kept)
+    hint = kept.hint_after_wrong
     assert hint and [box.value for box in at.warning if hint in box.value] and not at.error and not at.success
     assert kept.options[wrong[0]].why not in words(at)
     at.radio(key=keys[0]).set_value(wrong[1]).run()

@@ -192,7 +192,7 @@ def most_confident(spot: Spot) -> Question | None:
 
 def show(view: OneHead) -> None:
     """Show the maps of all metrics, and ask which is the odd one out; behind clicks, formula, table and correction."""
-    with sidebar.controls():
+    with sidebar.folded():
         corrected = choose_version()
     say(
         f"Each map has one number for every head: a row is a layer, a column is a head. Golshanrad & Faghih 2024 "

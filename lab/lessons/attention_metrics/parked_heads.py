@@ -23,7 +23,6 @@ from lab.questions.basis import bet
 from lab.questions.kinds import which_holds
 from lab.questions.question import MARGIN, Question
 from lab.questions.returning import Spot
-from lab.ui import sidebar
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this
 from lab.ui.frame.header import idea
@@ -217,14 +216,13 @@ def show(view: OneHead) -> None:
     if keep_others(view.trace) is None:
         st.info("This text has no other tokens. Write a longer text.", icon=":material/edit:")
         return
-    with sidebar.controls():
-        way = OFF.choose(
-            "Replace a head’s numbers by",
-            help="Zeros are numbers that the later layers have never met in training. The mean of the head’s numbers "
-            "over the tokens of this text is a milder change.",
-        )
     if not may_run(view.trace) or not predict(LESSON, needs_them(view.spot)):
         return
+    way = OFF.choose(
+        "Replace a head’s numbers by",
+        help="Zeros are numbers that the later layers have never met in training. The mean of the head’s numbers over "
+        "the tokens of this text is a milder change.",
+    )
     _show_heads(view, to_mean=way == MEAN)
 
 

@@ -195,7 +195,7 @@ def _show_cards(view: OneHead, tags: Tags) -> None:
     """Draw a card for each metric, with this head's numbers in its formula."""
     keep = chosen_kept(view)
     every = specialization(view.trace, only_words=chosen_left_out(view))
-    with sidebar.controls():
+    with sidebar.folded():
         corrected = choose_version()
     n, causal = len(view.trace) if keep is None else int(keep.sum()), is_causal(view.trace)
     say(

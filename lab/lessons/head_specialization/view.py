@@ -78,7 +78,7 @@ def choose_part(view: OneHead) -> None:
     if is_toy(view.trace.model):
         return
     alone = kept_others(view.trace) is None
-    with sidebar.controls():
+    with sidebar.folded():
         choose_sinks("This text has no other tokens, so none is left out." if alone else None)
 
 

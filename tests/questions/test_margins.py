@@ -46,9 +46,13 @@ def both(id: str) -> tuple[LoadedModel, LoadedModel]:
     return model, replace(model, weights=rounded(model.weights))
 
 
+def plain(text: str) -> str:
+    """A text without its measured numbers, which differ a little; the numbers of heads and tokens stay."""
+    return re.sub(r"[\d,]*\.\d+|[\d.]+\s?%", "#", text)
+
+
 def answer(question: Question) -> str:
-    """The right option without its numbers, which differ a little."""
-    return re.sub(r"\d", "", question.options[question.answer].text)
+    return plain(question.options[question.answer].text)
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
@@ -62,7 +66,8 @@ def test_the_right_answer_does_not_hang_on_a_decimal(model: str, lesson: Lesson)
         spot = Spot.of(first)
         for asking in askings(lesson):
             here, there = asking(spot), asking(replace(spot, trace=second))
-            if here is not None and there is not None:
+            # Another prompt is another question: about the token that is now first, for example.
+            if here is not None and there is not None and plain(here.prompt) == plain(there.prompt):
                 asked += 1
                 if answer(here) != answer(there):
                     turned.append(f"{asking.make.__name__}, {text!r}: {answer(here)!r}, rounded {answer(there)!r}")

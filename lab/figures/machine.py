@@ -180,7 +180,7 @@ def _looks(trace: Trace) -> str:
 
 def _works(trace: Trace) -> str:
     count = trace.model.config.ffn_width
-    shown = f" You see the {NUMBERS} that differ most between the tokens." * (count > NUMBERS)
+    shown = f" You see the {NUMBERS} whose numbers vary most from token to token." * (count > NUMBERS)
     return f"{count:,} neurons work on each token alone.{shown}"
 
 

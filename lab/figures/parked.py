@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from lab.analysis.heads.parked import PARKED, effect_sizes, parked_share
+import numpy as np
+
+from lab.analysis.heads.parked import effect_sizes, parked_share
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
@@ -16,7 +18,7 @@ def parked_and_worth(traced: Trace, layer: int, head: int, to_mean: bool = False
     """Draw the parked share of every head against the change without the head; ``head`` of ``layer`` has a ring.
 
     The change is the distance that the last layer's vectors move, as a share of their length. The dashed line is the
-    share above which we say that a head parks.
+    median share: half of the heads park more.
     """
     shares, effects = parked_share(traced), effect_sizes(traced, None, None, to_mean)
     heads = shares.shape[1]
@@ -27,7 +29,7 @@ def parked_and_worth(traced: Trace, layer: int, head: int, to_mean: bool = False
     )
     title = "What a head parks, and what changes without it"
     points = shares.ravel(), effects.ravel()
-    return scatter(names, points, scales, title=title, rule=PARKED, highlight=layer * heads + head)
+    return scatter(names, points, scales, title=title, rule=float(np.median(shares)), highlight=layer * heads + head)
 
 
 def parked_shares(traced: Trace, layer: int, head: int) -> Heatmap:

@@ -149,7 +149,10 @@ def _second_sentence() -> None:
 
 def _begin(opened: Lesson | Bench | None) -> str:
     """Return the text that the page begins with; it is in the field until the learner types or chooses a text."""
-    first = (opened.text if isinstance(opened, Lesson) else "") or parameters.DEFAULT_TEXT
+    own = opened.text if isinstance(opened, Lesson) else ""
+    first = own or parameters.DEFAULT_TEXT
+    if own and _BEGUN not in st.session_state and _shown() in ((own, ""), (own, None)):
+        st.session_state[_BEGUN] = _shown()  # the page was loaded again, with its own sentence in its address
     if untouched():
         use_texts(first, "")
         st.session_state[_BEGUN] = (first, "")
@@ -158,8 +161,11 @@ def _begin(opened: Lesson | Bench | None) -> str:
 
 def untouched() -> bool:
     """Return whether the learner has neither typed nor chosen a text: there is no text, or a page began with it."""
-    shown = tuple(st.session_state.get(each.name) for each in (parameters.TEXT, parameters.PAIR))
-    return shown in ((None, None), st.session_state.get(_BEGUN))
+    return _shown() in ((None, None), st.session_state.get(_BEGUN))
+
+
+def _shown() -> tuple[str | None, ...]:
+    return tuple(st.session_state.get(each.name) for each in (parameters.TEXT, parameters.PAIR))
 
 
 def own_texts() -> dict[str, str]:

@@ -443,7 +443,7 @@ function build(root, first, report) {
         const turn = turned ? Float32Array.from({ length: rows * columns }, (_, i) => values[(i % columns) * rows + Math.floor(i / columns)]) : values;
         context.imageSmoothingEnabled = false;
         context.drawImage(pixels(turn, rows, columns, weight ? look.part : look.signed), 0, 0, across, down);
-        if (turned) return;
+        if (turned || id === "open_value") return; // it collects from all rows of the values
         context.strokeStyle = look.orange;
         context.lineWidth = 1.5;
         context.strokeRect(0.75, watched * side + 0.75, across - 1.5, side - 1.5);

@@ -13,7 +13,7 @@ from lab.charts.components.packing import pack
 
 _CHOOSE = "Click a word to choose it."
 _ONE = "Click a word to look from it. The number below a word is its share of attention."
-_TWO = f"{_ONE} Shift and a click choose a second word."
+_TWO = f"{_ONE} Hold Shift and click to choose a second word."
 # The hint on a touch screen.
 _TOUCHED = "Tap a word to look from it. To choose a second word, tap the first one again, then the second."
 

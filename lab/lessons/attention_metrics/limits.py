@@ -28,7 +28,7 @@ whatever a head does. Then a metric changes with the length alone."""
 
 
 @asks(
-    basis=derivable(LESSON, "numbers", "“Why corrected?”"),
+    basis=derivable(LESSON, "numbers", "what corrected means"),
     hint="Think of an even row over a few tokens, and of an even row over many.",
     returns=3,
 )

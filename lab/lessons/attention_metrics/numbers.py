@@ -62,12 +62,10 @@ def said(every: Metrics) -> str:
         return "Some of these numbers are equal for all heads here, so they sort nothing."
     one, other = np.triu_indices(len(METRICS), 1)
     close = int((pairs[one, other] >= SAME).sum())
-    told = (
+    return (
         f"These are {MANY} numbers, but not {MANY} facts. Of {len(one)} pairs of metrics, {close} sort the heads into "
         f"nearly the same order, or into the opposite one (a rank correlation of {SAME} or more; 1 is the same order)."
     )
-    odd = odd_one_out(every)
-    return told if odd is None else f"{told} **{METRICS[odd].name}** is least like the others."
 
 
 def stands_out(every: Metrics, head: Head) -> str:
@@ -195,8 +193,14 @@ def show(view: OneHead) -> None:
     with sidebar.folded():
         corrected = choose_version()
     say(
-        f"Each map has one number for every head: a row is a layer, a column is a head. Golshanrad & Faghih 2024 "
-        f"describe heads by these {MANY} metrics. Click a head to choose it."
+        f"Golshanrad & Faghih 2024 describe heads by {MANY} metrics. Each map has one number for every head: a row is "
+        "a "
+        "layer, a column a head. The numbers are **corrected** for the length of the text: the entropy of a row of "
+        f"{len(view.trace)} tokens, for example, is divided by ln {len(view.trace)}, the entropy of an even row."
+        if corrected
+        else f"Golshanrad & Faghih 2024 describe heads by {MANY} metrics. Each map has one number for every head: a "
+        "row "
+        "is a layer, a column a head. The numbers are **raw**: as published."
     )
     if any(no_choice(found(view.trace).values(metric.id, corrected)) for metric in METRICS[:1]):
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -13,7 +14,7 @@ from lab.analysis.heads import parked
 from lab.analysis.heads.parked import PARKED, effect_sizes, parked_share
 from lab.analysis.heads.values import Values, keep_others, places_left_out
 from lab.analysis.ranks import rank_correlation
-from lab.course.words import beside, capital, head_name, heads, listed, resting_place, signed
+from lab.course.words import beside, capital, head_name, heads, in_words, listed, resting_place, signed
 from lab.figures.parked import parked_and_worth, parked_shares
 from lab.lessons.attention_metrics import LESSON, SHARES
 from lab.models.interventions import Head
@@ -32,6 +33,8 @@ from lab.ui.shared.heads_off import may_run
 from lab.ui.shared.one_head import OneHead
 from lab.ui.terms import say
 
+_TOP = 10  # heads without which most changes
+_MAY_BE = 3  # from so many of them on, we say that a head that parks may be needed
 _SMALL = 0.005  # a number below this limit rounds to less than 0.01
 
 
@@ -58,34 +61,43 @@ def within_layers(trace: Trace, to_mean: bool = False) -> tuple[float, float]:
     return float(np.mean(known)), 1.96 / math.sqrt(len(known) * (shares.shape[1] - 1))
 
 
+@dataclass(frozen=True)
+class Needed:
+    """Where the heads are without which most changes.
+
+    Attributes
+    ----------
+    top
+        The number of these heads, at most :data:`_TOP`.
+    parking
+        How many of them are in the half of all heads that parks more.
+    middle
+        The share that half of the heads park.
+    """
+
+    top: int
+    parking: int
+    middle: float
+
+
+def needed(trace: Trace, to_mean: bool = False) -> Needed:
+    """Find the heads without which the last vectors move most, and count those that park more than half of all do."""
+    shares, effects = parked_share(trace).ravel(), effect_sizes(trace, None, None, to_mean).ravel()
+    top, middle = min(_TOP, shares.size // 2), float(np.median(shares))
+    most = np.argsort(-effects, kind="stable")[:top]
+    return Needed(top, int((shares[most] > middle).sum()), middle)
+
+
 def said(trace: Trace, to_mean: bool = False) -> str:
-    """Say whether the share that a head parks tells how much changes without it, over all heads and inside layers."""
-    rho, band = correlation(trace, to_mean)
-    if math.isnan(rho):
-        return compared(trace, to_mean)
-    inside = _inside(rho, band, *within_layers(trace, to_mean))
-    if abs(rho) <= band:
-        return (
-            "Parking does not tell you what the model loses without a head: over all heads, the two numbers are hardly "
-            f"related{inside}."
-        )
-    way = "less" if rho < 0 else "more"
-    return f"The more a head parks, the {way} tends to change without it{inside}."
-
-
-def _inside(rho: float, band: float, mean: float, limit: float) -> str:
-    """Say whether the result over all heads also holds inside layers; "" if no layer can tell."""
-    if math.isnan(mean):
-        return ""
-    if abs(mean) <= limit:
-        if abs(rho) <= band:
-            return ", and inside a layer they are not, either"
-        return ", but inside a layer this is not true: the layer may be the reason, not the parking"
-    if abs(rho) <= band:
-        return ", but inside a layer they are"
-    if mean * rho > 0:
-        return ", and inside a layer it is the same"
-    return ", but inside a layer it is the other way round: the layer is a part of the reason"
+    """Say how many of the heads without which most changes are in the half that parks more."""
+    found = needed(trace, to_mean)
+    told = (
+        f"Of the {in_words(found.top)} heads without which most changes, **{found.parking or 'none'}** "
+        f"{'is' if found.parking == 1 else 'are'} in the half that parks more."
+    )
+    if found.parking >= _MAY_BE:
+        return f"{told} So a head that parks may be needed all the same."
+    return f"{told} Here, the model hardly needs the heads that park." if found.parking <= 1 else told
 
 
 def compared(trace: Trace, to_mean: bool = False) -> str:
@@ -173,7 +185,9 @@ def said_of_sink(trace: Trace) -> str:
     shares = parked_share(trace)
     at = divmod(int(shares.argmax()), shares.shape[1])
     given, arrives = brought(trace, at)
-    told = f"{capital(head_name(at))} parks most: words give {resting_place(trace)} {given:.2f} of its attention."
+    told = (
+        f"{capital(head_name(at))} parks most: in it, words give {resting_place(trace)} {given:.2f} of their attention."
+    )
     if arrives > given - MARGIN:
         return f"{told} Of what it adds to the words, {arrives:.2f} comes from there, too."
     return f"{told} But of what it adds to the words, only {arrives:.2f} comes from there: the values are short."
@@ -187,23 +201,23 @@ def said_of_sink(trace: Trace) -> str:
     hint="A head that parks still adds a vector to each token.",
 )
 def needs_them(spot: Spot) -> Question | None:
-    """Ask whether heads that park more matter less; None if the rank correlation is near its limit for chance."""
-    if keep_others(spot.trace) is None:
+    """Ask whether heads that park may be needed; None if the heads without which most changes do not decide it."""
+    if keep_others(spot.trace) is None or parked_share(spot.trace).size < 2 * _TOP:
         return None
-    rho, band = correlation(spot.trace)
-    if math.isnan(rho) or abs(rho + band) < MARGIN:
+    found = needed(spot.trace)
+    if 1 < found.parking < _MAY_BE:
         return None
-    way = "less" if rho < -band else "more" if rho > band else ""
-    found = f"the more a head parks, the {way} changes" if way else "parking and change are hardly related"
     why = (
-        f"Set to 0 one at a time, over all heads {found} (rank correlation {signed(rho)}, where 1 is the same "
-        f"order of heads and 0 is none; shuffled numbers stay within ±{band:.2f} in 19 of 20 cases)."
+        f"Take the {in_words(found.top)} heads without which most changes: {found.parking or 'none'} of them "
+        f"{'is' if found.parking == 1 else 'are'} in the half that parks more. If a head that parks did nothing, it "
+        "would "
+        "be none; if parking made no difference, about half."
     )
     outcomes = {
-        "The heads that park: the more a head parks, the less changes without it": rho < -band,
-        "One cannot tell from parking: heads that park may be needed as much": rho >= -band,
+        "Yes: a head that parks has found nothing to do": found.parking <= 1,
+        "Not always: a head that parks may be needed all the same": found.parking >= _MAY_BE,
     }
-    return which_holds("needs-them", "Which heads can the model do without?", why, outcomes)
+    return which_holds("needs-them", "Can the model do without the heads that park?", why, outcomes)
 
 
 def show(view: OneHead) -> None:
@@ -229,11 +243,11 @@ def show(view: OneHead) -> None:
 def _show_heads(view: OneHead, to_mean: bool) -> None:
     at = view.trace, view.layer.index, view.head
     draw(partial(parked_and_worth, *at, to_mean), "parked-and-worth")
-    parks = int(np.count_nonzero(parked_share(view.trace) > PARKED))
     st.caption(
-        f"Each point is a head: the farther right, the more it parks; the higher, the farther the last vectors move "
-        f"without it. We say that a head parks right of the dashed line ({PARKED:.2f}): here, {parks or 'none'} of "
-        f"{parked_share(view.trace).size} heads. This is one text; another may differ."
+        "Each point is a head: the farther right, the more it parks; the higher, the farther the last vectors move "
+        f"without it. Half of the {parked_share(view.trace).size} heads are right of the dashed line. This is one "
+        "text; "
+        "another may differ."
     )
     meaning(f"{said(view.trace, to_mean)} {said_of_sink(view.trace)}")
     with st.expander("How the heads are compared", icon=":material/balance:"):

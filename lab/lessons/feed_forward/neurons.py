@@ -188,8 +188,9 @@ def show(view: FeedForwardView) -> None:
     name, config = activation_name(view.config.activation), view.config
     bias = ", plus a learned number, its bias" if config.biases else ""
     say(
-        f"The network is two matrices. The first, $W_1$, makes {config.ffn_width:,} numbers of the {config.width:,} "
-        f"numbers of {view.name}; the second, $W_2$, makes {config.width:,} of them again. Between the two are the "
+        f"The network is two matrices. The first, $W_1$, makes {config.ffn_width:,} numbers from the "
+        f"{config.width:,} of {view.name}; the second, $W_2$, makes {config.width:,} from these. Between the two are "
+        "the "
         f"**neurons**. A neuron’s sum is the **dot product** of the token’s vector and one column of $W_1${bias}. A "
         f"function, **{name}**, turns the sum into the neuron’s **activation**. What is it for?"
     )

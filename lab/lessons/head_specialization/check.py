@@ -14,4 +14,4 @@ def show(view: OneHead) -> None:
     """Ask the three questions; about a toy, which has no words, only those that need no words."""
     show_sentence(view, arcs=False)
     asked = (share_or_preference, same_as_distance, what_shows_need)
-    draw_checks(LESSON, [each(view.spot) for each in asked], of=view.place)
+    draw_checks(LESSON, [each(view.spot) for each in asked])

@@ -35,10 +35,10 @@ from lab.ui.terms import say
 # A smaller difference, in multiples of a uniform head's share, is called none; a lead must be twice as large.
 _SMALL = 0.05
 _GROUPS = (
-    "follow each other in your text, side by side",
-    "follow each other in your text, apart",
-    "other sentences, side by side",
-    "other sentences, apart",
+    "neighbours, side by side",
+    "neighbours, apart",
+    "others, side by side",
+    "others, apart",
 )
 
 
@@ -93,8 +93,8 @@ def near_or_related(spot: Spot) -> Question | None:
         "near-or-related",
         "Put these sentences into other orders. What decides more about how much two of them look at each other?",
         [
-            Option("Whether they are side by side", why, correct=near),
-            Option("Whether they follow each other in the text", why, correct=not near),
+            Option("Where they are: side by side, or apart", why, correct=near),
+            Option("What they say: whether one continues the other in your text", why, correct=not near),
         ],
     )
 
@@ -148,7 +148,11 @@ def show(view: SentencesView) -> None:
     if not predict(LESSON, near_or_related(view.spot)):
         return
     draw(partial(in_every_order, view.trace), "orders")
-    st.caption(f"Means over {found.count} orders of your sentences. The dashed line is a uniform head.")
+    st.caption(
+        f"Means over {found.count} orders of your sentences. Neighbours follow each other in your text. The dashed "
+        "line "
+        "is a uniform head."
+    )
     meaning(said(found))
     st.caption("A few sentences in a few orders: this is measured on your text, and no rule of language.")
     code(orders)

@@ -123,8 +123,8 @@ def _show_why(view: SentencesView) -> None:
     if share < MUCH * even:
         return
     say(
-        "Why? **Softmax** makes the weights of each token add up to 1. A head that finds nothing to do must spend "
-        "them, too."
+        "Why? **Softmax** makes the weights of each token add up to 1. A head must spend them even where it "
+        "has nothing to find."
     )
     if any(view.trace.encoding.special):
         st.caption(

@@ -196,7 +196,7 @@ def show(view: PredictionView) -> Trace:
     """Show how the last vector becomes logits and probabilities; behind clicks, the vectors and the sum written out."""
     prediction = view.prediction.at(TEMPERATURE.chosen() if view.causal else 1.0)
     say(
-        f"After the last layer, the place that you ask about is a vector of {view.model.config.width:,} numbers. "
+        f"After the last layer, the vector at the place of the word has {view.model.config.width:,} numbers. "
         f"{way(view.model)}"
     )
     _show_parts(view)

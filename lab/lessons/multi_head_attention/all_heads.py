@@ -178,7 +178,8 @@ def show(view: OneHead) -> None:
     me = view.token(view.query)
     say(
         f"Lesson 3 followed one head. Layer {layer + 1} has {count}, side by side, and each has queries, keys and "
-        f"values of its own. So each can look elsewhere from the same word. Each row of the figure is one head: the "
+        f"values of its own. So each may look at another token from the same word. Each row of the figure is one "
+        "head: the "
         f"shares that it gives from {me}."
         if count > 1
         else f"Layer {layer + 1} of this model has only one head. The figure shows its shares from {me}."

@@ -160,7 +160,7 @@ def said(found: Alone, off: Together) -> str:
     """Say whether the heads that change little alone matter together, and what this means for one of them."""
     count = len(found.little)
     goes = f"{found.word} goes from {share(found.before)} to **{share(off.zero)}** at zero"
-    means = f"{share(off.mean)} at their means"
+    means = f"{share(off.mean)} with each at its mean"
     if stays(found, off):
         return (
             f"Even together, these {count} heads change little: {goes} and {means}. This word in this text does not "

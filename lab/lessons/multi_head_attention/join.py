@@ -125,7 +125,7 @@ def joined(traced: Trace, layer: int, token: int) -> Heatmap:
     vectors = at.context_concat, at.attention_output, at.input, at.attention_residual
     first = "side by side" if traced.model.config.heads > 1 else "context"
     names = (first, "o: times W_O", "x: before", "added up")
-    title = f"{traced.labels[token]} in layer {layer + 1}: four vectors of {d} numbers"
+    title = f"“{traced.labels[token]}” in layer {layer + 1}: four vectors of {d} numbers"
     return strips([each[token].numpy() for each in vectors], names, title=title)
 
 

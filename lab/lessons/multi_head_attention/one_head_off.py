@@ -43,7 +43,7 @@ ON, ZERO, MEAN = "on", "zero", "mean"
 _NOTHING = 0.01  # a smaller change of ln P counts as hardly any; 1 % of the probability
 _SMALLER = 0.8  # vectors that end this much nearer to their places than they were have been brought back in part
 _STANDS_OUT = 0.1  # a word with less is one of many
-_CHOSEN = " The lab chose this sentence because much changes in it."
+_CHOSEN = " The lab chose this sentence because one head decides its verb."
 
 _LATER = " The mean is over all of its tokens, later ones included."
 

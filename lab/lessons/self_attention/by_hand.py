@@ -100,8 +100,10 @@ def show(_view: object) -> None:
         st.markdown(_vectors(found))
     say(
         f"**Row 1: *{found.tokens[0]}* looks.** The **dot product** of its query with a key is a **score**: multiply "
-        "the two vectors number by number, and add up the products. It is large if they point the same way, and 0 if "
-        "they are at right angles. Each score is divided by √2, since the vectors have two numbers. Then **softmax** "
+        "the two vectors number by number, and add up the products. It is large if they are long and point the same "
+        "way, and 0 if they are at right angles. Each score is divided by √2, because with more numbers in a vector "
+        "the "
+        "products add up to larger scores. Then **softmax** "
         "turns the three results into shares, the **weights**: e to the power of each, divided by their sum. "
         "At last, the values are added up in these shares. In the lines below, q₁ is the query of row 1, and k₁, k₂ "
         "and k₃ are the three keys."

@@ -48,14 +48,15 @@ def _spellings(reading: TextReading) -> str:
     typed, read = {each for each, _ in words}, {bare(word) for _, word in words}
     if len(read) < len(typed):
         return (
-            f"You typed {len(typed)} spellings, and the model sees {len(read)}: to the model, the other spellings are "
+            f"The text has {len(typed)} spellings, and the model sees {len(read)}: to the model, the other spellings "
+            "are "
             "the same word."
         )
     changed = next(((each, word.text) for each, word in words if _respelled(each, word) and askable(word)), None)
     if changed is not None:
-        return f"You typed {quoted(changed[0])}, and the model reads {quoted(changed[1])}."
+        return f"The text has {quoted(changed[0])}, and the model reads {quoted(changed[1])}."
     if all(isinstance(word, WordSteps) for _, word in words):
-        return "Every spelling stays as you typed it."
+        return "Every spelling stays as it is."
     return "This model keeps capitals and accents, so “She” and “she” are two words to it."
 
 

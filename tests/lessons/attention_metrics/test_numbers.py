@@ -45,10 +45,9 @@ def test_the_odd_one_out_is_the_metric_with_the_smallest_correlations(trace: Tra
     mean = (pairs.sum(1) - 1) / 5
     first, second = np.sort(mean)[:2]
     question = numbers.least_like(Spot.of(trace))
-    assert (question is not None) == ("least like the others" in told) == (second - first >= 0.15)
+    assert (question is not None) == (second - first >= 0.15) and "least like" not in told
     if question is not None:
-        odd = METRICS[int(mean.argmin())].name
-        assert question.options[question.answer].text == odd and f"**{odd}** is least like" in told
+        assert question.options[question.answer].text == METRICS[int(mean.argmin())].name
 
 
 @given(cases())

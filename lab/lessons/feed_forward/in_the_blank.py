@@ -27,7 +27,7 @@ from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import bet
-from lab.questions.question import Option, Question, shuffled
+from lab.questions.question import MARGIN, Option, Question, shuffled
 from lab.questions.returning import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this
@@ -98,9 +98,15 @@ def beside_the_head(trace: Trace, place: int, head: Head) -> str:
     ),
     hint="How many neurons add something at this place, and how many heads did a layer have?",
 )
-def one_decides(spot: Spot) -> Question:
-    """Ask whether the best word changes without one single neuron; the spot is the blank, and all neurons are tried."""
+def one_decides(spot: Spot) -> Question | None:
+    """Ask whether the best word changes without one single neuron; the spot is the blank, and all neurons are tried.
+
+    None if the next word is nearly as probable, because then anything may turn it.
+    """
     trace, place = spot.trace, spot.query
+    first, second = trace.logits(place)[0].softmax(-1).topk(2).values.tolist()
+    if first - second < MARGIN:
+        return None
     found, best = neurons_off(trace, place, spot.layer), best_word(trace, place)
     word = quoted(word_of(trace.model.tokenizer, best))
     turned = any(each.then != best for each in found)

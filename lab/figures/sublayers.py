@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lab.analysis.heads.attention import window
+import numpy as np
+
+from lab.analysis.heads.attention import heaviest, window
 from lab.analysis.layers.sublayers import SUBLAYERS, sublayer_changes
 from lab.charts.base.axes import Axis, Scale
+from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
+from lab.charts.marks.bars import bars
+from lab.figures.attention import BARS
 from lab.figures.axes import tokens
-from lab.figures.choices import CHANGE_COSINE
+from lab.figures.choices import CHANGE_COSINE, CHANGE_LENGTH
 from lab.models.trace import Trace
 
 # The most tokens on a side of a map that has the whole width of the page.
@@ -38,3 +43,16 @@ def changes(traced: Trace, measure: str, token: int, most: int = TOKENS) -> Heat
     drawn, title = values.reshape(-1, n)[:, shown], f"{measure} of each sublayer"
     figure = heatmap(drawn, axes, scale, title=title, highlight=(None, outlined))
     return replace(figure, axes=(Axis("Sublayer", names, things="sublayers"), tokens(traced, shown=shown)))
+
+
+def changes_by_token(traced: Trace, layer: int, sublayer: int, token: int) -> Figure:
+    """Draw ‖Δ‖ / ‖x‖ of one sublayer for each token; ``token`` is in full colour. Layer and sublayer count from 0.
+
+    Of a long text, only ``token`` and the tokens with the largest values are drawn.
+    """
+    values, n = sublayer_changes(traced).relative[layer, sublayer], len(traced)
+    shown = sorted(heaviest(values.astype(np.float32), token, min(n, BARS)))
+    part = "" if n <= BARS else f", {len(shown)} of {n} tokens"
+    labels = [f"{i + 1} {traced.labels[i]}" for i in shown]
+    title = f"{SUBLAYERS[sublayer].capitalize()} of layer {layer + 1}{part}"
+    return bars(labels, values[shown], Scale(CHANGE_LENGTH), title=title, highlight=shown.index(token))

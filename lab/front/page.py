@@ -20,6 +20,9 @@ from lab.ui.quiz.question import progress
 from lab.ui.shared.machine import MachineSetting, show_machine
 
 QUESTION = "How does a machine know what belongs in the blank?"
+WHY = """
+The machine is a **transformer**, the T in BERT and in ChatGPT. It was invented for translation (Vaswani et al. 2017);
+today it is inside programs that chat, search the web and write code."""
 _TAKEN = "_first_taken"  # the sentence that went along to the lessons
 
 
@@ -85,6 +88,7 @@ def _machine(first: FirstMinute) -> None:
     if first.blank is None:
         return
     st.header("The whole machine")
+    st.markdown(WHY)
     st.markdown(
         "The sentence above goes through every part, from its tokens to the word in the blank. The name of a part says "
         "what it does; a number above it opens a lesson."

@@ -141,6 +141,41 @@ def test_the_keyboard_walks_over_the_heads_and_opens_one(lab: Lab, page: Page) -
     assert told(page)["weight"] == "masked: in the future"
 
 
+def test_lines_lead_from_queries_to_keys(lab: Lab, page: Page) -> None:
+    """The darkest pixels of a thumbnail lie on the line of its strongest weight, the query left and the key right."""
+    trace = python_lab.trace(python_lab.load_model(DEFAULT_MODEL), TEXT)
+    attention, job, n = np.asarray(trace.attention), jobs(shipped(trace.model)), len(trace)
+    open_view(page, lab)
+    page.get_by_label("As lines").check()
+    side, seen, turned = opened(page)["width"], 0, 0
+    for head in np.ndindex(*attention.shape[:2]):
+        if head in job:  # its mark is dark, too
+            continue
+        strong = np.argwhere(attention[head] > attention[head].max() - 0.1)
+        if any(a == b and a in (0, n - 1) for a, b in strong):  # a line along the frame
+            continue
+        at = {"x": LEFT + head[1] * (side + GAP), "y": TOP + head[0] * (side + GAP), "side": side}
+        x, y = page.locator(".space canvas").evaluate(_DARKEST, at)
+        away = [min(abs((a + 0.5 + (b - a) * x) / n - y) for a, b in pairs) for pairs in (strong, strong[:, ::-1])]
+        assert away[0] < 2.5 / side, (head, strong)
+        seen, turned = seen + 1, turned + (away[1] > 5 / side)
+    assert seen >= 15 and turned >= 3  # so the sides are not exchanged
+    # A place among lines is no pair of tokens: the tooltip names the strongest weight.
+    put(page, "hover", (0, 0), (3, 2), n)
+    assert told(page)["its largest weight"] == f"{attention[0, 0].max():.4f}"
+
+
+# The darkest pixel of a thumbnail without its frame, from 0 to 1 on both of its sides.
+_DARKEST = """(canvas, { x, y, side }) => {
+  const ratio = canvas.width / canvas.clientWidth, size = Math.round((side - 6) * ratio);
+  const { data } = canvas.getContext("2d").getImageData((x + 3) * ratio, (y + 3) * ratio, size, size);
+  let best = 0;
+  const light = (at) => data[4 * at] + data[4 * at + 1] + data[4 * at + 2] + 3 * (255 - data[4 * at + 3]);
+  for (let at = 1; at < size * size; at++) if (light(at) < light(best)) best = at;
+  return [(best % size) / ratio + 3, Math.floor(best / size) / ratio + 3].map((pixels) => pixels / side);
+}"""
+
+
 @at_night
 def test_hostile_tokens_are_text(alone: Lab, page: Page) -> None:
     page.goto(f"{alone.url}/model_view_alone?n=14&hostile=1&frames=1")

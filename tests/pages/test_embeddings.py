@@ -99,6 +99,7 @@ def test_without_a_pair_the_sum_is_shown_on_one_of_its_own_with_both_segments() 
     assert "pair" not in at.query_params and at.query_params["token"] in ("3", ["3"])
     alone = words(open_step("sum", model="lab-gpt2"))
     assert "segment A" not in alone and "Dimension" in alone
+    assert "has no segment vectors: it learned only to write on" in alone and "The two vectors share" in alone
 
 
 def test_a_click_on_a_strip_works_out_that_dimension() -> None:
@@ -174,6 +175,7 @@ def test_what_a_family_lacks_is_said(offer: Offer) -> None:
     assert "no LayerNorm here" in words(open_step("sum", "_layer_norm", model=name))
     lab_words = words(open_step("position-lab", model=name))
     assert "notices the new order" in lab_words and "cannot tell this order" not in lab_words
+    assert "has no segment vectors. BERT needs them" in words(open_step("sum", model=offer("modernbert")))
 
 
 def test_roberta_s_positions_begin_at_row_2(offer: Offer) -> None:

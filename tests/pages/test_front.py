@@ -64,6 +64,17 @@ def theirs(text: str) -> torch.Tensor:
         return reference(ids).prediction_logits[0, place].softmax(-1)
 
 
+def test_why_transformers_matter_is_said_once_in_two_sentences_below_the_picture() -> None:
+    at = visit()
+    texts = [text.value for text in at.markdown]
+    (why,) = (text for text in texts if "**transformer**" in text)
+    assert len(re.findall(r"\.(?=\s|$)", why.replace("et al.", "et al"))) == 2
+    headers = [header.value for header in at.header]
+    assert "The whole machine" in headers and texts.index(why) < texts.index(
+        next(t for t in texts if "every part" in t)
+    )
+
+
 def test_the_answer_waits_for_a_guess() -> None:
     header = picture(visit())
     assert header["waits"] and header["words"] == [] and "paris" not in str(header)

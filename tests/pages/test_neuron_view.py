@@ -57,6 +57,27 @@ def test_toys(weights: str) -> None:
     assert tuple(walk(visit(PAGE, mode="Toy", toy_weights=weights))) == STEPS
 
 
+@pytest.mark.parametrize("weights", ["Constructed", "Random"])
+def test_a_toy_shows_patterns_that_its_text_can_have(weights: str) -> None:
+    """A toy's text has no delimiters and one segment, so two of Vig's three patterns would be empty."""
+    at = visit(PAGE, mode="Toy", toy_weights=weights, step=STEPS[2])
+    said = words(at)
+    assert "no delimiters" in said and "no case of the pattern" not in said
+    blocks = [block.split("\n")[0] for block in said.split("### ")[1:]]
+    assert blocks == ["Previous token", "Next token", "Same or related word"]
+    if weights == "Constructed":
+        # Its head 1 finds the place before by a product of two unit vectors: one dimension counts at each token.
+        assert re.search(r"at token 2: \d+; at token 5: \d+; at token 7: \d+\. No dimension", said)
+
+
+def test_the_keys_of_a_delimiter_are_beside_those_of_words() -> None:
+    at = visit(PAGE, text=TEXT, pair=PAIR, step=STEPS[2], model="lab-bert")
+    assert re.search(r"The 2 keys of .*SEP.* are alike: their cosine is \*\*0\.9", words(at))
+    at = visit(PAGE, text=TEXT, step=STEPS[2])
+    assert "Add a second text to see whether two such keys are alike." in words(at)
+    assert "keys of words" not in words(visit(PAGE, model="lab-gpt2", step=STEPS[2]))
+
+
 def test_the_constructed_previous_token_head_is_found_and_taken_apart() -> None:
     at = visit(PAGE, mode="Toy", step="deciding", pattern="Previous token", head="1")
     said = words(at)
@@ -140,8 +161,8 @@ def test_what_is_not_there_is_not_taken_apart() -> None:
         above = found.best.score > found.best.uniform
         assert ("of the difference" in block) == above and ("nothing to take apart" in block) != above
     drawn = ["nothing to take apart" not in block for block in blocks]
-    # The pattern of neighbours has a second figure, of three tokens.
-    assert 0 < sum(drawn) < 3 and len(at.get("vega_lite_chart")) == sum(drawn) + drawn[2]
+    # The pattern of neighbours has a second figure, of three tokens, and the delimiters have one of their keys.
+    assert 0 < sum(drawn) < 3 and len(at.get("vega_lite_chart")) == sum(drawn) + drawn[2] + 1
 
 
 def test_deciding_begins_with_the_head_that_shows_the_pattern_of_neighbours() -> None:
@@ -214,7 +235,7 @@ def test_a_head_of_neighbours_is_shown_at_tokens_2_8_and_14(model: str) -> None:
     said = at_places(traced, (2, 0), (1, 7, 13), step)
     best = [set((-row).argsort()[:5] + 1) for row in drawn]
     same = len(best[0] & best[1] & best[2])
-    assert (f"{same} of them are among the strongest at all" in said) == (same > 0)
+    assert (f"{same} of them {'is' if same == 1 else 'are'} among the strongest at all" in said) == (same > 0)
     assert "at token 2: " in words(visit(PAGE, model=model, text=long, step="three-patterns"))
 
 

@@ -99,7 +99,8 @@ def show(seen: HeadsView) -> None:
         block = "" if size == 1 else f" A cell shows the largest weight of {size} × {size} tokens."
         st.markdown(
             "Each small map is a head: each row is a token that looks, each column a token that is looked "
-            f"at. Click a map to open it.{block}"
+            f"at. Click a map to open it.{block} “As lines” draws the same weights as BertViz does (Vig 2019): a line "
+            "leads from a token that looks, on the left, to a token that is looked at, on the right."
         )
         mount("model_view", view.payload(), FIGURE, states=("opened",))
         if colour in _PATTERNS:

@@ -10,8 +10,10 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.heads.neurons import DECIDED, decide, neuron_row
+from lab.analysis.heads.patterns import trace_roles
 from lab.analysis.heads.walk import Walk, best_head, neighbour, walk
 from lab.benches.neuron_view import DECIDING, DIMENSIONS, NeuronView
+from lab.benches.neuron_view.delimiter_keys import show_delimiter_keys
 from lab.benches.neuron_view.pattern import carried, decision, leader, pattern_of, show_way
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.cells.strips import VALUE, strips
@@ -22,7 +24,8 @@ from lab.ui.drawing import code, draw
 
 # The patterns of neighbours, each with the distance to the neighbour.
 _STEPS = {"next_token": 1, "previous_token": -1}
-_STRONGEST = 5  # number of dimensions that are named for each token
+_STRONGEST = 5  # the most dimensions that are named for each token
+_COUNTS = 0.01  # share of a token's largest product from which a dimension is named: a toy's head uses only a few
 
 
 def dimensions(traced: Trace, layer: int, head: int, pattern: str) -> Heatmap:
@@ -73,10 +76,11 @@ def said(walk: Walk) -> str:
     first = found.order[: walk.count]
     inside, outside = (signed(part[first].sum(), plus=True) for part in (found.pattern, found.others))
     names = ", ".join(str(dimension + 1) for dimension in first)
+    adds, gives, them = ("It adds", "it gives", "it") if walk.count == 1 else ("Together they add", "they give", "them")
     return (
-        f"{carried(found, walk.count)}: {names}. Together they add {inside} to the score of a key of the pattern "
-        f"and {outside} to the score of another key. {leader(found)} Alone they give the pattern a score of "
-        f"{walk.only:.3f}; without them the score is {walk.without:.3f}.{_either(walk)}"
+        f"{carried(found, walk.count)}: {names}. {adds} {inside} to the score of a key of the pattern and {outside} to "
+        f"the score of another key. {leader(found)} Alone {gives} the pattern a score of {walk.only:.3f}; without "
+        f"{them} the score is {walk.without:.3f}.{_either(walk)}"
     )
 
 
@@ -95,29 +99,43 @@ def at_places(trace: Trace, head: tuple[int, int], queries: Sequence[int], step:
     strongest = []
     for query in queries:
         products = neuron_row(trace, *head, query).products[query + step]
-        strongest.append([int(each) + 1 for each in np.argsort(-products, kind="stable")[:_STRONGEST]])
+        first = np.argsort(-products, kind="stable")[:_STRONGEST]
+        strongest.append([int(each) + 1 for each in first if products[each] > max(0, _COUNTS * products.max())])
     listed = "; ".join(
-        f"at token {query + 1}: {', '.join(map(str, own))}" for query, own in zip(queries, strongest, strict=True)
+        f"at token {query + 1}: {', '.join(map(str, own)) or 'none'}"
+        for query, own in zip(queries, strongest, strict=True)
     )
     same = len(set(strongest[0]).intersection(*strongest[1:]))
     told = (
         "No dimension is among the strongest at all of these tokens"
         if not same
-        else f"{same} of them are among the strongest at all of these tokens"
+        else f"{same} of them {'is' if same == 1 else 'are'} among the strongest at all of these tokens"
     )
     return (
-        f"These {_STRONGEST} dimensions add the most: {listed}. {told}. In BERT base, the dimensions of such a head "
+        f"These dimensions add the most: {listed}. {told}. In BERT base, the dimensions of such a head "
         "differ from place to place, because the head must know which place comes next (Vig 2019)."
     )
 
 
+def patterns_of(trace: Trace) -> tuple[str, str, str]:
+    """Return the ids of the three patterns of Vig (2019), or of three that a text without delimiters can show.
+
+    A toy's text has no delimiters and a single segment: every head would show a bag of words.
+    """
+    if not trace_roles(trace).delimiters.any():
+        return "previous_token", "next_token", "same_word"
+    return "delimiter", "bag_of_words", neighbour(trace)
+
+
 def show(view: NeuronView) -> None:
-    """Draw three patterns (delimiter, bag of words, next token), each on this model's best head for the pattern."""
-    by_id = {pattern.id: pattern for pattern in DECIDED}
-    for id in ("delimiter", "bag_of_words", neighbour(view.trace)):
+    """Draw three patterns, each on this model's best head for the pattern."""
+    by_id, chosen = {pattern.id: pattern for pattern in DECIDED}, patterns_of(view.trace)
+    if "delimiter" not in chosen:
+        st.markdown("This text has no delimiters, such as [SEP], so you see three patterns that it can have.")
+    for id in chosen:
         with st.container(border=True):
             st.markdown(f"### {by_id[id].name}")
-            if id == "previous_token":
+            if id == "previous_token" and "next_token" not in chosen:
                 st.markdown(
                     f"{escaped(view.trace.model.id)} is causal: no query sees the next token. Try its mirror image, "
                     "the previous token."
@@ -142,6 +160,8 @@ def _show_walk(view: NeuronView, walk: Walk) -> None:
             st.markdown(said(walk))
             if id in _STEPS:
                 _show_neighbours(view, walk, _STEPS[id])
+    if id == "delimiter":
+        show_delimiter_keys(view.trace, *at)
     _show_ways(walk)
 
 
@@ -171,7 +191,7 @@ def _show_neighbours(view: NeuronView, walk: Walk, step: int) -> None:
     queries = neighbour_queries(view.trace, step)
     if len(queries) < 2 or walk.best.score <= walk.best.uniform:
         return
-    draw(partial(neighbour_products, view.trace, layer, head, step), "neurons-at-three-tokens")
+    draw(partial(neighbour_products, view.trace, layer, head, step), f"neurons-at-three-tokens-{walk.best.pattern.id}")
     st.markdown(at_places(view.trace, (layer, head), queries, step))
 
 

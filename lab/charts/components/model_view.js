@@ -1,4 +1,4 @@
-// Model view: every head of a model as a small map, a row for each layer, a column for each head.
+// Model view: every head of a model as a small map, or as lines; a row for each layer, a column for each head.
 
 const LEAST = 26; // pixels of a thumbnail's side; a narrower page scrolls
 const MOST = 80;
@@ -9,6 +9,7 @@ const TOP = 38; // for those of the heads
 const CAPTION = 14; // above each thumbnail, once they are not in the order of the layers
 const LEGEND = 46;
 const JOB = 6; // pixels of the mark of a head that has a job
+const LEVELS = 64; // of colour among the lines of a head; a line of the lowest level has the paper's colour
 const MASKED = [128, 132, 149, 77]; // cells that do not exist, as lab/charts/base/colour.py has them
 
 export default function (component) {
@@ -21,6 +22,7 @@ class ModelView {
     this.report = report;
     this.own = false; // each head on its own scale
     this.sorted = false;
+    this.lined = false; // each head as lines from the tokens that look to those that are looked at
     this.take(payload);
     this.bar = make("div", { class: "bar" });
     this.scroller = make("div", { class: "scroller", tabindex: "0", role: "application", "aria-roledescription": "model view" });
@@ -148,7 +150,7 @@ class ModelView {
     Object.assign(this, { colours, look });
     this.measure();
     this.controls();
-    this.images ??= Array.from({ length: this.count }, (_, head) => this.image(head));
+    this.images ??= Array.from({ length: this.count }, (_, head) => (this.lined ? this.lines(head) : this.image(head)));
     const { width, height } = this.place;
     const context = sized(this.canvas, width, height);
     this.space.style.width = `${width}px`;
@@ -181,6 +183,31 @@ class ModelView {
     return canvas;
   }
 
+  /** One head's weights as lines, the queries on the left and the keys on the right; strong lines lie on weak ones. */
+  lines(head) {
+    const size = 2 * MOST;
+    const canvas = make("canvas", { width: size, height: size });
+    const context = canvas.getContext("2d");
+    const { q, k } = this.strongest(head);
+    const most = this.own ? this.weight(head, q, k) || 1 : this.header.steps;
+    const levels = Array.from({ length: LEVELS + 1 }, () => new Path2D());
+    const height = (cell) => ((cell + 0.5) * size) / this.cells;
+    for (let row = 0; row < this.cells; row++) {
+      for (let column = 0; column < this.cells; column++) {
+        if (!this.exists(row, column)) continue;
+        const path = levels[Math.round((LEVELS * this.weight(head, row, column)) / most)];
+        path.moveTo(0, height(row));
+        path.lineTo(size, height(column));
+      }
+    }
+    context.lineWidth = Math.max(1.5, Math.min(3, size / this.cells / 4));
+    for (let level = 1; level <= LEVELS; level++) {
+      context.strokeStyle = along(this.colours.sequential, level / LEVELS);
+      context.stroke(levels[level]);
+    }
+    return canvas;
+  }
+
   /** 256 colours of the weights, made once for each look of the page. */
   ramp() {
     if (this.ramped?.look !== this.look) {
@@ -201,7 +228,7 @@ class ModelView {
       pen.text("Layer", 0, 27, { ...small, align: "start" });
       for (let layer = 0; layer < this.layers; layer++) pen.text(String(layer + 1), LEFT - 10, TOP + (layer + 0.5) * down - GAP / 2, { ...small, align: "end" });
     } else pen.text("Layer·head, highest value first", LEFT, 18, { ...small, align: "start" });
-    const crisp = this.cells <= side;
+    const crisp = !this.lined && this.cells <= side;
     for (let head = 0; head < this.count; head++) {
       const { x, y } = this.corner(head);
       if (this.values) {
@@ -262,7 +289,7 @@ class ModelView {
   }
 
   alt() {
-    return `${this.layers} layers of ${this.heads} heads of ${this.header.model}, a map of each head’s attention weights. Open: ${this.name(this.opened).toLowerCase()}. Arrow keys move over the heads, Enter opens one.`;
+    return `${this.layers} layers of ${this.heads} heads of ${this.header.model}, ${this.lined ? "lines for" : "a map of"} each head’s attention weights. Open: ${this.name(this.opened).toLowerCase()}. Arrow keys move over the heads, Enter opens one.`;
   }
 
   describe() {
@@ -288,7 +315,7 @@ class ModelView {
     this.space.addEventListener("click", (event) => {
       // What the tooltip says is what opens: a click's place is rounded to pixels, and several cells share one.
       const found = this.cell ? { head: this.at, cell: this.cell } : this.under(event);
-      if (found) this.open(found.head, found.cell);
+      if (found) this.open(found.head, this.lined ? null : found.cell);
     });
     this.scroller.addEventListener("scroll", () => this.showTip());
     onKeys(this.scroller, {
@@ -320,7 +347,7 @@ class ModelView {
 
   lookAt(found) {
     this.at = found ? found.head : null;
-    this.cell = found ? found.cell : null;
+    this.cell = found && !this.lined ? found.cell : null; // a place among lines is no pair of tokens
     this.showTip();
     this.point();
   }
@@ -368,9 +395,10 @@ class ModelView {
     if (this.bar.dataset.framed === String(framed)) return;
     this.bar.dataset.framed = String(framed);
     const own = this.check("Each head on its own scale", "own", () => (this.images = null));
+    const lined = this.check("As lines", "lined", () => (this.images = null));
     const sort = framed ? [this.check("Highest value first", "sorted", () => {})] : [];
     const exports = exportButtons("model-view", this.root, () => [this.place.width, this.place.height + 28], (pen) => this.exportDraw(pen));
-    this.bar.replaceChildren(...sort, own, ...exports);
+    this.bar.replaceChildren(...sort, own, lined, ...exports);
   }
 
   check(text, field, change) {

@@ -5,6 +5,7 @@ Vega has no radar, so Plotly draws it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +21,7 @@ from lab.charts.base.plotted import Plotted
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure as PlotlyFigure
 
+_BETWEEN_WORDS = re.compile(r" (?![^(]*\))")  # spaces, but not those inside parentheses
 _FAINT = "rgba(128, 132, 149, 0.75)"
 _GRID = "rgba(128, 132, 149, 0.4)"
 _CHOSEN, _FILL = "#2f86d6", "rgba(47, 134, 214, 0.22)"
@@ -70,7 +72,7 @@ def radar(
 
 
 def _shape(name: str, values: list[float], axes: Sequence[str], hover: Sequence[str], chosen: bool) -> dict[str, Any]:
-    names = [name.replace(" ", "<br>", 1) for name in axes]  # a telephone has little room beside the circle
+    names = [_BETWEEN_WORDS.sub("<br>", name) for name in axes]  # a telephone has little room beside the circle
     corners = {"r": [*values, values[0]], "theta": [*names, names[0]], "text": [*hover, hover[0]]}
     line = {"color": _CHOSEN if chosen else _FAINT, "width": 3 if chosen else 1.2}
     drawn = {"mode": "lines+markers", "line": line, "marker": {"size": 8 if chosen else 5}}

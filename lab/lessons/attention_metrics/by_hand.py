@@ -77,10 +77,10 @@ def _show_terms(view: OneHead, row: RowEntropy) -> None:
         st.caption(f"These are the {len(shown)} largest weights of {count}. The other weights add {rest:.4f}.")
     first, second = sorted(range(count), key=lambda i: -row.weights[i])[:2]
     st.latex(
-        rf"H = -({tex(row.weights[first])} \cdot \ln {tex(row.weights[first])}) - "
-        rf"({tex(row.weights[second])} \cdot \ln {tex(row.weights[second])})"
+        rf"\begin{{aligned}} H = & -{tex(row.weights[first])} \cdot \ln {tex(row.weights[first])} \\ & "
+        rf"-{tex(row.weights[second])} \cdot \ln {tex(row.weights[second])}"
         + (r" - \dots" if count > 2 else "")
-        + rf" = {tex(row.total)}\ \text{{nats}}"
+        + rf" \\ = & \ {tex(row.total)}\ \text{{nats}} \end{{aligned}}"
         if row.weights[second] > 0
         else rf"H = {tex(row.total)}\ \text{{nats}}"
     )

@@ -48,6 +48,8 @@ class Target:
         What this number says of a head, with the number as ``{}``.
     metric
         The id of the metric that sorts for it.
+    least
+        The smallest number of a head that is what is wanted; in a toy, no head may have it.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Target:
     score: Callable[[Metrics], Values]
     told: str
     metric: str
+    least: float
 
     @property
     def wanted(self) -> str:
@@ -73,6 +76,7 @@ TARGETS = (
         lambda found: found.corrected["confidence_avg"],
         "a token gives its favourite {} of its attention, on average",
         "confidence_avg",
+        0.6,
     ),
     Target(
         "A little of everything",
@@ -80,6 +84,7 @@ TARGETS = (
         lambda found: found.corrected["spread"],
         "the entropy is {} of the largest possible one, on average",
         "spread",
+        0.7,
     ),
     Target(
         "A single strong link",
@@ -87,14 +92,15 @@ TARGETS = (
         _one_link,
         "the largest weight is {} above the favourites of all tokens, on average",
         "confidence_max",
+        0.3,
     ),
 )
 
 
 def found_it(target: Target, every: Metrics, head: Head) -> bool:
-    """Return whether a head is as good a find as the best one."""
+    """Return whether a head is what is wanted, and as good a find as the best one."""
     scores = target.score(every)
-    return bool(scores[head] >= scores.max() - NEAR)
+    return bool(scores[head] >= max(scores.max() - NEAR, target.least))
 
 
 def said(target: Target, every: Metrics, head: Head) -> str:
@@ -148,6 +154,9 @@ def _show_verdict(view: OneHead, target: Target, every: Metrics) -> None:
     head, scores = (view.layer.index, view.head), target.score(every)
     if found_it(target, every, head):
         say(f":material/check: **Found.** {said(target, every, head)}")
+        return
+    if scores.max() < target.least:
+        say(f":material/search_off: **No head here does this.** {said(target, every, head)}")
         return
     say(f":material/search: **Not yet.** {said(target, every, head)}")
     layer, number = (int(at) for at in np.unravel_index(int(scores.argmax()), scores.shape))

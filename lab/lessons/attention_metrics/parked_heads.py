@@ -41,11 +41,14 @@ _SMALL = 0.005  # a number below this limit rounds to less than 0.01
 def correlation(trace: Trace, to_mean: bool = False) -> tuple[float, float]:
     """Spearman's ρ of parked share and change over all heads, and its limit for shuffled numbers in 19 of 20 cases.
 
-    For n things with unrelated numbers, ρ has the standard deviation 1/√(n − 1).
+    For n things with unrelated numbers, ρ has the standard deviation 1/√(n − 1). ρ is nan for so few heads, as in a
+    toy, that no ρ would be beyond the limit.
     """
     shares = parked_share(trace)
-    rho = rank_correlation(shares, effect_sizes(trace, None, None, to_mean))
-    return rho, 1.96 / math.sqrt(max(shares.size - 1, 1))
+    band = 1.96 / math.sqrt(max(shares.size - 1, 1))
+    if band >= 1:
+        return math.nan, band
+    return rank_correlation(shares, effect_sizes(trace, None, None, to_mean)), band
 
 
 def within_layers(trace: Trace, to_mean: bool = False) -> tuple[float, float]:

@@ -20,6 +20,7 @@ from lab.course.words import quoted
 from lab.figures.attention import BARS
 from lab.figures.axes import STATES
 from lab.lessons.embeddings.view import EmbeddingView
+from lab.models.config import ModelConfig
 from lab.models.trace import Trace
 from lab.ui import sidebar
 from lab.ui.chips import draw_chips
@@ -30,6 +31,15 @@ from lab.ui.terms import say
 EXAMPLE = example_named("A pair that follows")
 _DISTANCE = Scale("Distance ÷ length")
 _NAMES = "AB"
+# Why a model has no segment vectors, behind its name: it writes on, or its training did not ask about two texts.
+WRITES_ON = (
+    "has no segment vectors: it learned only to write on, token by token, and this task never asks to which of two "
+    "texts a token belongs."
+)
+_NOT_ASKED = (
+    "has no segment vectors. BERT needs them because it also learned whether one text follows another, and so has to "
+    "tell two texts apart."
+)
 _CHANGES: Mapping[SegmentChange, str] = {
     "all 0": "all ids set to 0",
     "swapped": "ids 0 and 1 swapped",
@@ -75,8 +85,16 @@ def other_segments(trace: Trace, movement: Movement) -> str:
     )
 
 
+def without_segments(config: ModelConfig) -> str | None:
+    """Say why a model has no segment vectors, for a sentence that begins with its name; None if it has them."""
+    if config.segments > 1:
+        return None
+    return WRITES_ON if config.causal else _NOT_ASKED
+
+
 def show_segments(view: EmbeddingView) -> None:
     """Show the tokens in the colours of their segments; run the pair with other segments, and show what moves."""
+    say(f"GPT-2 {WRITES_ON}")
     draw_chips(encoding_chips(view.trace.encoding), groups=view.trace.segment_ids)
     st.caption("Each segment has its colour.")
     with sidebar.controls():

@@ -14,7 +14,7 @@ from lab.figures import embeddings
 from lab.figures.embeddings import stretch
 from lab.figures.sentence import sentence
 from lab.lessons.embeddings import LESSON
-from lab.lessons.embeddings.segments import EXAMPLE, segments_listed, show_segments
+from lab.lessons.embeddings.segments import EXAMPLE, segments_listed, show_segments, without_segments
 from lab.lessons.embeddings.view import EmbeddingView, choose_dimensions
 from lab.models import forward
 from lab.models.interventions import Interventions
@@ -36,8 +36,7 @@ from lab.ui.terms import say
 
 IDEA = """
 The row says which word a token is, but not where it is. So BERT looks up a vector for the token’s place (its
-**position**), too, and one for its segment. The first layer reads only one vector, so they are added, number by
-number."""
+**position**), too, and one for its segment. The first layer reads only one vector, so they are added."""
 # The source of each vector of a sum, as worded inside a sentence.
 _SOURCES = {"token": "the word", "position": "the place", "segment": "the segment"}
 
@@ -99,6 +98,8 @@ def show(view: EmbeddingView) -> Trace:
     pair = view.trace.model.config.segments > 1 and bool(view.trace.pair)
     if pair:
         _show_segments_of(view)
+    elif not view.of_toy and (why := without_segments(view.trace.model.config)) is not None:
+        say(f"{view.model} {why}")
     first = choose_dimensions(view.width)
     dimension = _chosen_dimension(view, stretch(first, view.width))
     call = partial(embeddings.summands, view.trace, view.token, first, dimension)
@@ -159,8 +160,17 @@ def _chosen_dimension(view: EmbeddingView, shown: slice) -> int:
     return shown.start + int(np.abs(view.parts["sum"][view.token, shown]).argmax())
 
 
+def one_space(worked: WorkedDimension) -> str:
+    """Say that the vectors that are added have the same dimensions; "" if nothing is added."""
+    if len(worked.summands) == 1:
+        return ""
+    count = {2: "two", 3: "three"}[len(worked.summands)]
+    return f"The {count} vectors share **one space**: each number is added to the numbers of the same dimension."
+
+
 def _show_sum(view: EmbeddingView, worked: WorkedDimension, dimension: int) -> None:
-    say(f"**Dimension {dimension + 1}** of {view.word}. Click another column to work it out.")
+    asked = f"**Dimension {dimension + 1}** of {view.word}. Click another column to work it out."
+    say(f"{one_space(worked)} {asked}".strip())
     if len(worked.summands) == 1:
         say(
             f"{view.model} adds nothing: a token has only the vector of its word. Each layer adds the place later; see "

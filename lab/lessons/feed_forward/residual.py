@@ -14,6 +14,7 @@ from lab.figures import sublayers
 from lab.figures.choices import CHANGE_LENGTH
 from lab.lessons.feed_forward import LESSON
 from lab.lessons.feed_forward.by_layer import show_by_layer
+from lab.lessons.feed_forward.by_token import show_by_token
 from lab.lessons.feed_forward.changes import RIGHT_ANGLE, SUBLAYER_NAMES, most_added
 from lab.lessons.feed_forward.figures import shown
 from lab.lessons.feed_forward.layer_norm import norms, one_scale, show_norm
@@ -223,7 +224,10 @@ def show(view: FeedForwardView) -> None:
 
 
 def _show_more(view: FeedForwardView) -> None:
-    """Draw, behind clicks, one token from layer to layer, and one LayerNorm in numbers."""
+    """Draw, behind clicks, one layer token by token, one token from layer to layer, and one LayerNorm in numbers."""
+    with st.expander(f"Layer {view.layer.index + 1}, token by token", on_change="rerun", key="_by_token") as by_token:
+        if by_token.open:
+            show_by_token(view)
     turned = RESIDUAL.chosen() != CHANGE_LENGTH
     title = f"{view.name}, layer by layer"
     with st.expander(title, expanded=turned, on_change="rerun", key="_by_layer") as by_layer:

@@ -96,7 +96,12 @@ def said(head: Head, shares: Values, even: Values) -> str:
     about = ABOUT[SPECIALIZATIONS[most].id]
     if times[most] < 1 + _CLEAR:
         name = begun(head_name(head))
-        return f"{name} prefers none of these kinds: it gives each kind as much as a uniform head gives, or less."
+        if times[most] <= 1:
+            return f"{name} prefers none of these kinds: it gives each kind as much as a uniform head gives, or less."
+        return (
+            f"{name} has no clear preference: even {about}, which gain most, get only {times[most]:.2f} times as much "
+            "as from a uniform head."
+        )
     told = (
         f"{begun(head_name(head))} gives {about} {shares[most]:.0%}, and a uniform head would give "
         f"{even[most]:.0%}: {times[most]:.1f} times as much."
@@ -131,7 +136,7 @@ def preferred(head: Head, shares: Values, even: Values) -> Question | None:
     """
     here = [at for at, each in enumerate(SPECIALIZATIONS) if each.id in WORD_KINDS and np.isfinite(shares[at])]
     times = [float(shares[at] / even[at]) for at in here]
-    if len(here) < 2 or max(times) < 1 + MARGIN or clear_winner(times) is None:
+    if len(here) < 2 or max(times) < 1 + _CLEAR or clear_winner(times) is None:
         return None
     largest = max(here, key=lambda at: float(shares[at]))
 

@@ -74,7 +74,7 @@ def said(head: Head, own: Sequence[Sequence[float]], axes: Sequence[str]) -> str
     reached = "has the largest value of its layer" if relative[top] >= 1 else "is nearest to the rim"
     told = f"{name} {reached} on **{axes[top]}**: {corrected[top]:.1f} times the value of a uniform head."
     best = max(range(len(axes)), key=corrected.__getitem__)
-    if best == top:
+    if f"{corrected[best]:.1f}" == f"{corrected[top]:.1f}":
         return told
     return (
         f"{told} But its strongest preference is on **{axes[best]}**, {corrected[best]:.1f} times: the radar compares "

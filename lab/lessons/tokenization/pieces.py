@@ -32,6 +32,7 @@ from lab.ui.toys.toy_runs import link_to_toy
 
 _MADE = "_lookups_made"
 _SIGN = "☃"
+_GERMAN = "Schmetterling"
 # Words that small vocabularies have in pieces, if at all.
 _OTHER_WORDS = (
     "unhappily",
@@ -53,6 +54,18 @@ def said(word: Word) -> str:
     if len(word.pieces) == 1:
         return f"{name} is in the vocabulary: it is one token, with the id {word.pieces[0].token_id:,}."
     return f"The model does not see {name}. It reads {read}: {len(word.pieces)} tokens that it knows from other words."
+
+
+def another_language(tokenizer: Tokenizer) -> str:
+    """Say what becomes of a German word, and that one vocabulary can serve many languages."""
+    space = "" if isinstance(tokenizer.model, models.WordPiece) else " "
+    (word,) = tokenization_steps(tokenizer, space + _GERMAN).words
+    whole = len(word.pieces) == 1 and not (isinstance(word, WordSteps) and word.unknown)
+    pieces = "is a token, too" if whole else f"becomes {joined(word.pieces)}"
+    return (
+        f"What about other languages? In this vocabulary, the German word {quoted(_GERMAN)} (butterfly) {pieces}. "
+        "Multilingual BERT has one vocabulary of 119,547 pieces for 104 languages (Devlin et al. 2018)."
+    )
 
 
 @asks(
@@ -220,6 +233,7 @@ def show(view: TokenizationView) -> None:
     _show_cut(view, word)
     meaning(said(word))
     ask_beside(LESSON, another_word(Spot.of(view.trace)))
+    say(another_language(view.reading.tokenizer))
     link_to_toy("Where does the vocabulary come from? Watch one being learned", MERGE_STEP)
 
 

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import lab
 from lab.analysis.heads.metrics import trace_metrics
 from lab.lessons.attention_metrics.find_the_head import NEAR, TARGETS, Target, found_it, said
 from lab.models.trace import Trace
+from lab.toy.tasks import TASKS
+from lab.toy.training import Plan, untrained
 
 
 def scores(name: str, maps: NDArray[np.float64], causal: bool) -> NDArray[np.float64]:
@@ -40,6 +43,16 @@ def test_a_head_is_found_if_no_map_shows_more(target: Target, trace: Trace, maps
     above = re.search(r"(\d+) heads? of \d+ ha(?:s|ve) more", told)
     assert above is not None and f"**{own[worst]:.2f}**" in told
     assert (own > own[worst] + 1e-6).sum() <= int(above[1]) <= (own > own[worst] - 1e-6).sum()
+
+
+def test_in_a_toy_that_learned_nothing_no_head_is_found() -> None:
+    """A weight of about a third for each favourite is not "one strong cell in each row", though no head has more."""
+    trace = lab.trace(untrained(Plan(TASKS[0].id, 1, 6, 8, 0)), "a b c c a a a")
+    maps = trace.layer(0).attention.numpy().astype(np.float64)
+    favourite = maps.max(-1).mean(-1)
+    assert favourite.max() < TARGETS[0].least
+    every = trace_metrics(trace)
+    assert not any(found_it(TARGETS[0], every, (0, head)) for head in range(len(maps)))
 
 
 def test_each_target_says_what_is_wanted() -> None:

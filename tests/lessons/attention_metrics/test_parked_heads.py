@@ -16,6 +16,7 @@ from lab.lessons.attention_metrics import parked_heads
 from lab.lessons.attention_metrics.parked_heads import parked_against_busy
 from lab.models.trace import Trace
 from lab.questions.returning import Spot
+from lab.toy.models import random_toy
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
 from tests.thorough import some
@@ -66,6 +67,18 @@ def test_shuffled_numbers_stay_below_the_limits() -> None:
     rhos = np.array([np.corrcoef(each, np.arange(heads))[0, 1] for each in shuffled]).reshape(-1, layers).mean(1)
     limit = 1.96 / np.sqrt(layers * (heads - 1))
     assert np.mean(abs(rhos) < limit) == pytest.approx(0.95, abs=0.015)
+
+
+@pytest.mark.parametrize("heads", [2, 4])
+def test_a_few_heads_show_no_correlation(heads: int) -> None:
+    """Two heads always have a rank correlation of 1 or −1; shuffled numbers would reach it, too."""
+    toy = random_toy(6, 8, heads=heads)
+    trace = lab.trace(toy, "a b c c a b")
+    rho, band = parked_heads.correlation(trace)
+    assert np.isnan(rho) and band >= 1
+    assert parked_heads.needs_them(Spot.of(trace)) is None
+    assert parked_heads.said(trace) == parked_heads.compared(trace) and "related" not in parked_heads.said(trace)
+    assert "rank correlation" not in parked_heads.in_full(trace)
 
 
 @ZERO_OR_MEAN

@@ -8,13 +8,16 @@ import pytest
 import torch
 
 import lab
-from lab.analysis.layers.embeddings import segment_movement, worked_dimension
+from lab.analysis.layers.embeddings import WorkedDimension, segment_movement, worked_dimension
 from lab.course.sentences.examples import EXAMPLES
 from lab.course.words import plain
 from lab.lessons.embeddings import segments, sum
+from lab.models.catalogue import EMBEDDED
 from lab.models.trace import Trace
 from lab.toy.models import constructed_toy
 from lab.ui.parameters import SEGMENTS
+from tests.checkpoints import Family
+from tests.models.reference import load_theirs
 from tests.sentences import FOLLOWS
 
 
@@ -50,6 +53,24 @@ def test_the_summand_named_is_the_largest(traces: list[Trace]) -> None:
             assert told == pytest.approx(given, abs=0.0006)
             named = re.findall(r"(the \w+) contributes most", said)[0]
             assert abs(given[{word: name for name, word in words.items()}[named]]) == pytest.approx(abs(most), abs=1e-6)
+
+
+@pytest.mark.parametrize(("model", "family"), [("lab-minilm", "bert"), ("lab-bert", "bert"), ("lab-gpt2", "gpt2")])
+def test_the_vectors_that_share_one_space_are_the_tables_of_hugging_face(model: str, family: Family) -> None:
+    """As many vectors are named as Hugging Face adds, all of one width; a model without segments says why."""
+    base, trace = load_theirs(EMBEDDED / model, family).base, lab.trace(lab.load_model(model), "The cat sat.")
+    tables = [module.weight for module in base.modules() if isinstance(module, torch.nn.Embedding)]
+    assert {table.shape[1] for table in tables} == {trace.model.config.width}
+    said = sum.one_space(worked_dimension(trace, 1, 0))
+    assert f"The {['', '', 'two', 'three'][len(tables)]} vectors share" in said
+    why = segments.without_segments(trace.model.config)
+    assert (why is None) == any(table.shape[0] == 2 for table in tables) == (family == "bert")
+    assert why is None or "it learned only to write on" in why
+
+
+def test_nothing_is_added_to_a_word_alone() -> None:
+    alone = WorkedDimension({"token": 1.0}, 1.0, None)
+    assert sum.one_space(alone) == ""
 
 
 def test_the_farthest_move_is_named() -> None:

@@ -40,7 +40,11 @@ def test_a_preferred_kind_has_its_share_and_that_of_a_uniform_head(trace: Trace)
         assert all(f"**{raw[at]:.0%}**" in kinds_of_words.shares_given(head, raw) for at in here)
         most = max(here, key=lambda at: raw[at] / even[at])
         prefers = raw[most] / even[most] >= 1.1
-        assert ("prefers none" in said) == (not prefers)
+        assert ("prefers none" in said) == (raw[most] <= even[most])
+        assert ("no clear preference" in said) == (even[most] < raw[most] < 1.1 * even[most])
+        if not prefers:
+            assert kinds_of_words.preferred(head, raw, even) is None  # the question would contradict the sentence
+            assert raw[most] <= even[most] or f"only {raw[most] / even[most]:.2f} times" in said
         if prefers:
             assert (
                 f"{ABOUT[SPECIALIZATIONS[most].id]} {raw[most]:.0%}, and a uniform head would give {even[most]:.0%}"
@@ -57,6 +61,7 @@ def test_the_rim_of_the_radar_is_told_from_a_preference() -> None:
     said = radar.said((0, 0), [relative, raw, [0.93, 1.83, 1.0]], axes)
     assert "nearest to the rim on **a**: 0.9 times" in said and "strongest preference is on **b**, 1.8 times" in said
     assert "strongest" not in radar.said((0, 0), [relative, raw, [1.9, 1.8, 1.0]], axes)
+    assert "strongest" not in radar.said((0, 0), [relative, raw, [1.21, 1.23, 1.0]], axes)  # on screen, both are 1.2
     said = radar.said((0, 0), [[1.0, 0.2, 0.1], raw, raw], axes)
     assert "the largest value" in said and "on **a**" in said and "nearest" not in said
 

@@ -1,4 +1,4 @@
-"""Attention variants: the notebook of every map gives the map, and all heads are each of the heads."""
+"""Attention variants: each map is Hugging Face's weights, cut and scaled by hand; a notebook draws it again."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import pytest
 
 import lab
 from lab.analysis.heads.variants import VARIANTS
-from lab.benches.tensors import variants
+from lab.figures import variants
 from lab.figures.notebook import python_of
+from lab.models.catalogue import EMBEDDED
 from lab.models.trace import Trace
 from lab.toy.models import constructed_toy
+from tests.models.reference import load_theirs
 
 
 @cache
@@ -48,3 +50,30 @@ def test_a_variant_of_all_heads_is_that_of_each() -> None:
         np.testing.assert_allclose(drawn, [found.matrix for found in each], rtol=1e-6)
         assert f"Head 3: {each[2].removed.mean():.0%} removed" in figure.alt
         assert figure.spec["datasets"]["chosen_map"] == [{"map": 2}]
+
+
+def test_the_figures_are_hugging_face_s_weights_cut_and_scaled() -> None:
+    """With bertplus' definitions in four lines of NumPy; "unhappily" is one word of several tokens."""
+    text, layer, head = "The cat slept unhappily.", 2, 5
+    theirs = load_theirs(EMBEDDED / "lab-bert", "bert")
+    raw = theirs.run(text).attentions[layer][head].numpy().astype(np.float64)
+    nosep, removed = raw[1:-1, 1:-1], raw[1:-1, 0] + raw[1:-1, -1]  # [CLS] comes first, [SEP] last
+    linscale = nosep / nosep.sum(axis=1, keepdims=True)
+    pieces = [token.startswith("##") for token in lab.trace(lab.load_model("lab-bert"), text).tokens[1:-1]]
+    first = np.flatnonzero(~np.array(pieces))
+    assert len(first) == 5 < len(nosep)
+    columns = np.add.reduceat(linscale, first, axis=1)
+    rows = np.add.reduceat(columns, first, axis=0) / np.diff([*first, len(nosep)])[:, None]
+    expected = {
+        "raw": raw,
+        "nosep": nosep,
+        "linscale": linscale,
+        "softmax_scale": np.exp(nosep) / np.exp(nosep).sum(axis=1, keepdims=True),
+        "reduced": rows,
+    }
+    traced = lab.trace(lab.load_model("lab-bert"), text)
+    for name in VARIANTS:
+        drawn = variants.variant_map(traced, layer, head, name).table().to_numpy()
+        np.testing.assert_allclose(drawn, expected[name], atol=2e-5)
+    bars = variants.removed_mass(traced, layer, head, "nosep").data["value"].to_numpy()
+    np.testing.assert_allclose(bars, removed, atol=2e-5)

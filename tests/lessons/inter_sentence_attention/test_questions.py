@@ -131,7 +131,9 @@ def test_nearness_is_named_if_it_makes_the_larger_difference(model: str) -> None
     else:
         near = found.by_nearness > found.by_text
         assert right(question) == (
-            "Where they are: side by side, or apart" if near else "What they say: whether one continues the other in your text"
+            "Where they are: side by side, or apart"
+            if near
+            else "What they say: whether one continues the other in your text"
         )
 
 

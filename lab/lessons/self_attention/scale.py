@@ -131,9 +131,10 @@ def spread(spot: Spot) -> str:
     low, high = (signed(float(each)) for each in (scores.min(), scores.max()))
     return (
         f"A score adds up {d_k} products. If these were random steps of length 1 to the left or right, the sum would "
-        f"end about √{d_k} ≈ {d_k**0.5:.2f} steps away, so wide heads would have large scores; the division undoes "
-        f"this (Vaswani et al. 2017). Trained vectors are not random: here the scores go from {low} "
-        f"to {high}."
+        f"end about √{d_k} ≈ {d_k**0.5:.2f} steps away, so wide heads would have large scores. Then softmax gives "
+        "nearly everything to one token, and the training hardly learns; the division undoes this (Vaswani et al. "
+        "2017, "
+        f"§3.2.1). Trained vectors are not random: here the scores go from {low} to {high}."
     )
 
 

@@ -226,10 +226,10 @@ def show(view: TokenizationView) -> None:
     if typo is not None and word == typo.wrong:
         say(
             "Your words are all in the vocabulary. So here is one with a typing error, which is not in it: "
-            f"{quoted(typo.wrong.text.strip())} for {quoted(typo.word)}. What does the model read?"
+            f"{quoted(typo.wrong.text.strip())} for {quoted(typo.word)}. The model reads its pieces."
         )
     else:
-        say("No vocabulary has every word. What does the model read if a word is missing?")
+        say("No vocabulary has every word. If a word is missing, the model reads its pieces.")
     _show_cut(view, word)
     meaning(said(word))
     ask_beside(LESSON, another_word(Spot.of(view.trace)))

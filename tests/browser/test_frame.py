@@ -76,7 +76,7 @@ def test_a_row_without_arcs_shows_all_its_words(lab: Lab, page: Page, view: View
 
 @pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
 def test_the_radar_fills_its_place_and_no_name_covers_another_text(lab: Lab, page: Page, view: View) -> None:
-    open_page(lab, page, "Head_specialization", step="Seven metrics")
+    open_page(lab, page, "Head_specialization", step="Radar")
     radar = page.locator(".js-plotly-plot")
     whole = box(radar)
     circle = radar.locator(".polar").evaluate("""polar => Math.max(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from itertools import combinations
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -23,8 +25,23 @@ def test_a_click_on_the_map_of_names_chooses_a_head(lab: Lab, page: Page) -> Non
     assert "layer=3" in page.url and "head=5" in page.url
 
 
+@pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
+def test_the_names_of_relations_lie_beside_each_other(lab: Lab, page: Page) -> None:
+    """In a short sentence, several names have one place: "article" and "preposition" of "behind the old barn"."""
+    text = "My aunt keeps bees behind the old barn."
+    open_step(lab, page, f"{PAGE}?{urlencode({'step': 'Grammar', 'text': text})}")
+    names = page.locator(".below .name")
+    expect(names.first).to_be_attached()
+    boxes = [box for box in (name.bounding_box() for name in names.all()) if box is not None]
+    assert len(boxes) >= 5
+    for one, other in combinations(boxes, 2):
+        across = min(one["x"] + one["width"], other["x"] + other["width"]) - max(one["x"], other["x"])
+        down = min(one["y"] + one["height"], other["y"] + other["height"]) - max(one["y"], other["y"])
+        assert across <= 1 or down <= 10, (one, other)  # a box of 25 pixels has room around its letters
+
+
 def test_a_radar_is_drawn(lab: Lab, page: Page) -> None:
-    open_step(lab, page, f"{PAGE}?step=Seven+metrics")
+    open_step(lab, page, f"{PAGE}?step=Radar")
     expect(page.get_by_text(re.compile(r"lowest .+ 0, .+ highest, 1"))).to_be_visible()
     page.get_by_text("All heads of the layer").click()
     wait_idle(page)

@@ -1,6 +1,7 @@
 // The sentence is the control. A click on a token chooses it, Shift or a second click the one that it looks at; a
 // pointer or an arrow key shows what another token looks at. Only a choice asks Python for another run of the page.
 
+const NAME = 16; // pixels from the name of a relation to another below it
 const LEAST = 0.02; // shares below are not drawn
 const MANY = 60; // arcs of all tokens at once: the widest
 const NUMBERED = 0.1; // shares from here have their number above the arc
@@ -270,6 +271,20 @@ function build(root, first, report) {
       names.push(text);
     }
     below.append(...names);
+    if (names.length) below.style.height = `${Math.max(height, apart(names) + 6)}px`;
+  }
+
+  /** Move names down that would lie on others; returns where the lowest one is. */
+  function apart(names) {
+    const placed = [];
+    for (const text of names) {
+      const [x, half] = [Number(text.getAttribute("x")), text.getComputedTextLength() / 2 + 3];
+      let y = Number(text.getAttribute("y"));
+      while (placed.some((other) => Math.abs(other.x - x) < other.half + half && Math.abs(other.y - y) < NAME)) y += 2;
+      text.setAttribute("y", y);
+      placed.push({ x, y, half });
+    }
+    return Math.max(...placed.map(({ y }) => y));
   }
 
   row.addEventListener("pointerleave", () => {

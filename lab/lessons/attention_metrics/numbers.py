@@ -37,6 +37,8 @@ from lab.ui.terms import say
 SAME = 0.8
 # A metric is called the odd one out if its mean correlation with the others is smaller by so much than any other's.
 LEAD = 0.15
+# With fewer heads, shuffled numbers often have a rank correlation of 0.8, too.
+FEW = 8
 _IN_A_ROW = 3
 
 
@@ -47,7 +49,9 @@ def alike(every: Metrics) -> Values:
 
 
 def odd_one_out(every: Metrics) -> int | None:
-    """The metric whose order of heads is least like the others' orders; None if no metric is it clearly."""
+    """The metric whose order of heads is least like the others' orders; None if none clearly is, or for few heads."""
+    if every.removed.size < FEW:
+        return None
     mean = (alike(every).sum(axis=1) - 1) / (len(METRICS) - 1)
     order = np.argsort(mean)
     if not np.isfinite(mean).all() or mean[order[1]] - mean[order[0]] < LEAD:
@@ -60,6 +64,12 @@ def said(every: Metrics) -> str:
     pairs = alike(every)
     if not np.isfinite(pairs).all():
         return "Some of these numbers are equal for all heads here, so they sort nothing."
+    count = every.removed.size
+    if count < FEW:
+        return (
+            f"{count} heads are too few to compare: even unrelated numbers often sort them alike. "
+            "Take a model with more heads."
+        )
     one, other = np.triu_indices(len(METRICS), 1)
     close = int((pairs[one, other] >= SAME).sum())
     return (

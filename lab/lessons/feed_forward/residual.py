@@ -215,8 +215,8 @@ def show(view: FeedForwardView) -> None:
     say(one_scale(view.layer.index, where, steps))
     ask_beside(LESSON, scaled_input(view.spot))
     st.latex(
-        r"\begin{aligned} \text{post-norm:} \quad x & \leftarrow \text{LayerNorm}(x + \text{Sublayer}(x)) \\ "
-        r"\text{pre-norm:} \quad x & \leftarrow x + \text{Sublayer}(\text{LayerNorm}(x)) \end{aligned}"
+        r"\begin{aligned} & \text{post-norm:} \\ & x \leftarrow \text{LayerNorm}(x + \text{Sublayer}(x)) \\ "
+        r"& \text{pre-norm:} \\ & x \leftarrow x + \text{Sublayer}(\text{LayerNorm}(x)) \end{aligned}"
     )
     say(placed(view.trace, view.token))
     _show_more(view)

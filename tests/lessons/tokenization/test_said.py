@@ -10,7 +10,8 @@ from transformers import AutoTokenizer
 import lab
 from lab.course.sentences.examples import EXAMPLES
 from lab.course.words import plain, quoted
-from lab.lessons.tokenization import cut, pieces, special_tokens, tokens
+from lab.lessons.tokenization import cut, special_tokens, tokens
+from lab.lessons.tokenization.pieces import another_language
 from lab.lessons.tokenization.reading import TextReading, reading_of
 from lab.models.catalogue import EMBEDDED
 from lab.models.loading import load_model
@@ -86,10 +87,10 @@ def test_the_first_token_s_use_is_said_of_models_that_have_it(tiny_checkpoint: T
 @pytest.mark.parametrize("model", ["lab-minilm", "lab-bert", "lab-gpt2"])
 def test_a_german_word_is_cut_as_the_library_cuts_it(model: str) -> None:
     theirs = AutoTokenizer.from_pretrained(EMBEDDED / model).tokenize(" Schmetterling")
-    said = re.sub("[\u2068\u2069]", "", plain(pieces.another_language(load_model(model).tokenizer)))
+    said = re.sub("[\u2068\u2069]", "", plain(another_language(load_model(model).tokenizer)))
     assert f"becomes “{' · '.join(each.removeprefix('Ġ') for each in theirs)}”" in said.replace("Ġ", "")
 
 
 def test_a_word_that_no_pieces_can_build_is_no_token_of_its_own(tiny_checkpoint: TinyCheckpoint) -> None:
-    said = plain(pieces.another_language(load_model(str(tiny_checkpoint("bert"))).tokenizer))
+    said = plain(another_language(load_model(str(tiny_checkpoint("bert"))).tokenizer))
     assert "is a token, too" not in said and "becomes" in said

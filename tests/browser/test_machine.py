@@ -63,6 +63,7 @@ def test_keys_choose_layer_and_token_and_a_token_that_is_no_blank_says_so(lab: L
     page.keyboard.press("ArrowLeft")
     expect(page.get_by_role("button", name="Layer 5", exact=True)).to_have_attribute("aria-pressed", "true")
     expect(caption(page)).to_contain_text("Layer 5 of 6. The heads add")
+    expect(caption(page)).to_contain_text("Layer 6 begins with the vectors")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowUp")
     expect(machine(page).locator(".token.watched")).to_have_text("is")

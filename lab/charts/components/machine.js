@@ -360,6 +360,9 @@ function build(root, first, report) {
     Object.assign(frame.style, { left: `${inside.left - 16}px`, width: `${to.right - inside.left + 32}px` });
   }
 
+  /** What happens to the vectors that leave the layer. */
+  const next = () => (layer + 1 < payload.header.layers ? `Layer ${layer + 2} begins with the vectors that come out.` : "The word is read from the vectors that come out.");
+
   function describe(id) {
     const { header } = payload;
     const each = id && part(id);
@@ -372,7 +375,7 @@ function build(root, first, report) {
     } else if (ended && !header.waits) {
       say.replaceChildren(silence());
     } else {
-      say.replaceChildren(header.waits && ended ? "Play it, choose a layer, click a token, point at a part." : `Layer ${layer + 1} of ${header.layers}. ${INSIDE}`);
+      say.replaceChildren(header.waits && ended ? "Play it, choose a layer, click a token, point at a part." : `Layer ${layer + 1} of ${header.layers}. ${INSIDE} ${next()}`);
     }
   }
 

@@ -2,7 +2,7 @@
 
 A test that walks over many texts, models or steps walks by day over some of them, always the same; which of them is
 chosen beside the test. What a page, a figure or a number is tested for is tested by day, too. Where pages are run, or
-models, each test has three of its cases by day: other tests have other cases, so that together they meet all of them.
+models, each test has two of its cases by day: other tests have other cases, so that together they meet all of them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def these(values: Mapping[K, T], *by_day: K) -> dict[K, T]:
 
 # The folders whose tests have a few of their cases by day: they run pages or models. All others have all their cases.
 _SLOW = ("pages", "lessons", "experiments", "figures", "charts", "toy", "models", "training", "benches")
-_CASES = 3
+_CASES = 2
 
 
 def _is_slow(item: pytest.Item) -> bool:
@@ -47,7 +47,7 @@ def _is_slow(item: pytest.Item) -> bool:
 
 
 def a_few(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """Return the tests, of each slow one only three cases: evenly spread, from a place that its name decides."""
+    """Return the tests, of each slow one only two cases: evenly spread, from a place that its name decides."""
     tests = defaultdict(list)
     for item in items:
         tests[item.nodeid.partition("[")[0]].append(item)

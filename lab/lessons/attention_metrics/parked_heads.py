@@ -65,7 +65,7 @@ def within_layers(trace: Trace, to_mean: bool = False) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class Needed:
+class MostNeeded:
     """Where the heads are without which most changes.
 
     Attributes
@@ -83,16 +83,18 @@ class Needed:
     middle: float
 
 
-def needed(trace: Trace, to_mean: bool = False) -> Needed:
+def needed(trace: Trace, to_mean: bool = False) -> MostNeeded:
     """Find the heads without which the last vectors move most, and count those that park more than half of all do."""
     shares, effects = parked_share(trace).ravel(), effect_sizes(trace, None, None, to_mean).ravel()
     top, middle = min(_TOP, shares.size // 2), float(np.median(shares))
     most = np.argsort(-effects, kind="stable")[:top]
-    return Needed(top, int((shares[most] > middle).sum()), middle)
+    return MostNeeded(top, int((shares[most] > middle).sum()), middle)
 
 
 def said(trace: Trace, to_mean: bool = False) -> str:
     """Say how many of the heads without which most changes are in the half that parks more."""
+    if parked_share(trace).size < 2 * _TOP:
+        return compared(trace, to_mean)
     found = needed(trace, to_mean)
     told = (
         f"Of the {in_words(found.top)} heads without which most changes, **{found.parking or 'none'}** "

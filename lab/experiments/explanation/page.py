@@ -308,7 +308,7 @@ def yardstick_of(found: ExplanationTest) -> str:
     (most, high), (least, low) = max(pairs.items(), key=_value), min(pairs.items(), key=_value)
     best = max(range(len(METHODS)), key=lambda at: found.between[at, -1])
     return (
-        f"Of all pairs of methods, {names[most[0]]} and {names[most[1]]} agree most (ρ = {signed(high)}). "
+        f"Of all pairs of methods, {names[most[0]]} and {names[most[1]]} agree most (ρ = {signed(high)}), and "
         f"{names[least[0]]} and {names[least[1]]} agree least (ρ = {signed(low)}). The method closest to "
         f"leave-one-out is {names[best]} (ρ = {signed(found.between[best, -1])}). A low ρ says that two methods "
         "differ, but not which of "

@@ -65,7 +65,7 @@ def test_the_meaning_has_the_table_s_numbers(model_id: str) -> None:
     )
     yardstick = page.yardstick_of(found)
     off = found.between[~np.eye(len(found.between), dtype=bool)]
-    assert f"agree most ({off.max():.2f})" in yardstick and f"agree least ({off.min():.2f})" in yardstick
+    assert f"agree most (ρ = {off.max():.2f})" in yardstick and f"agree least (ρ = {off.min():.2f})" in yardstick
     for row in found.rows:
         told = (
             f"leads {page.COMPARED[row.claim][1]} by {row.effect:.2f}; in the twin, the lead is {row.twin:.2f}".replace(

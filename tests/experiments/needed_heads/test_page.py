@@ -75,7 +75,7 @@ def test_the_meaning_has_the_tables_numbers(found: NeededTest) -> None:
     assert f"Without {(clear['change'] < 0).sum()} of these heads, the logit difference falls" in full
     assert f"without {(clear['change'] > 0).sum()}, it rises" in full
     most, before = table.iloc[0], found.plain.mean()
-    assert f"without head {most['head']}: the mean logit difference goes from {before:.2f} to" in full
+    assert f"without head {most['head']}. Without it, the mean logit difference goes from {before:.2f} to" in full
     assert (
         f"{before + most['change']:.2f}, and the accuracy changes by {100 * most['change of the accuracy']:+.1f}"
     ) in full
@@ -93,7 +93,7 @@ def test_templates_below_guessing_are_named_and_no_others(found: NeededTest) -> 
     for row in table.itertuples():
         assert (f"{row.template}, {row.accuracy:.0%}" in said) == (row.high < 0.5)
     right = replace(found, plain=np.abs(found.plain))
-    assert "below guessing" not in page.in_full(right, "m")
+    assert "worse than guessing" not in page.in_full(right, "m")
 
 
 def test_heads_that_a_mean_over_templates_hides_are_named(found: NeededTest) -> None:

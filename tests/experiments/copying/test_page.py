@@ -57,7 +57,7 @@ def test_the_meaning_has_the_table_s_numbers(found: CopyingTest, gpt2: LoadedMod
     assert f"falls from {first:.1f} in the first copy to {second:.1f} in the second." in said
     assert 0.25 < (alike - second) / alike < 0.75 and "**m copies in part:**" in said
     most = random.sort_values("at its mean").iloc[-1]
-    assert (f"Removing one of the random heads, {most['head']}, costs" in page.in_full(found)) == (
+    assert (f"Removing one of the random heads, {most['head']}, raises the loss by" in page.in_full(found)) == (
         most["at its mean"] >= best["at its mean"] / 2
     )
 

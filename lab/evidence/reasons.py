@@ -17,30 +17,33 @@ LABELS = {
 
 # What each verdict says, in a few words beside it; RULE has the conditions.
 IN_SHORT = {
-    Verdict.SAME: "clearly there, and perhaps as large as published",
-    Verdict.SMALLER: "clearly there, but smaller than published",
-    Verdict.LARGER: "clearly there, and larger than published",
-    Verdict.OPPOSITE: "clearly the other way round",
-    Verdict.NOT_REPRODUCED: "not clearly there",
-    Verdict.INCONCLUSIVE: "too uncertain to decide",
-    Verdict.ALSO_UNTRAINED: "random weights have it, too",
-    Verdict.NOT_TESTABLE: "too few cases, or not possible here",
+    Verdict.SAME: "a clear effect, perhaps as large as published",
+    Verdict.SMALLER: "a clear effect, but smaller than published",
+    Verdict.LARGER: "a clear effect, larger than published",
+    Verdict.OPPOSITE: "a clear effect in the other direction",
+    Verdict.NOT_REPRODUCED: "no clear effect",
+    Verdict.INCONCLUSIVE: "an uncertain result",
+    Verdict.ALSO_UNTRAINED: "an effect that random weights show, too",
+    Verdict.NOT_TESTABLE: "too few cases, or no possible test",
 }
 
 RULE = f"""\
-- **Not testable here**: fewer than {FEW} cases, or for the reason given.
-- **Inconclusive**: the 95 % interval is too wide. Half its width is more than half the published effect; or it \
-reaches the published effect, and the effect is not clearly above 0. Where the paper reports nothing on this scale, a \
-bound takes the place of the published effect. The bound was written down before the measurement; an interval may then \
-be as wide as the bound or half the effect on either side, whichever is more.
-- **Not reproduced**: not clearly above 0 (p ≥ {ALPHA} after Holm’s correction, or an interval that holds 0), and too \
-small to be the published effect. **Opposite**: the whole interval is below 0.
-- **Also untrained**: clearly above 0, but not clearly above the effect in the untrained twin, which is the same model \
-with random weights; and the twin clearly has the effect, too: the whole 95 % interval of its effect is above 0, and \
-is as narrow as the rule asks of the model’s own. If the twin’s interval is wider or holds 0, the model \
-cannot be compared with it, and the claim is **inconclusive**.
-- **Smaller**, **larger**: clearly above 0 and above the twin; the whole interval is below, or above, the published \
-effect. **Same direction**: the interval holds the published effect, or nothing comparable was published."""
+- **Not testable here**: there are fewer than {FEW} cases, or the claim cannot be tested for the reason given.
+- **Inconclusive**: the 95 % interval is too wide. Either half its width is more than half the published effect, or it \
+reaches the published effect although our effect is not clearly above 0. If the paper reports nothing on this scale, a \
+bound replaces the published effect. The lab wrote this bound down before the measurement. The interval may then \
+extend on either side by as much as the bound or half the effect, whichever is more.
+- **Not reproduced**: the effect is not clearly above 0 (p ≥ {ALPHA} after Holm’s correction, or an interval that \
+contains 0), and it is too small to be the published effect.
+- **Opposite**: the whole interval is below 0.
+- **Also untrained**: the effect is clearly above 0, but not clearly above the effect in the untrained twin, which is \
+the same model with random weights. The twin must clearly have the effect, too: the whole 95 % interval of its effect \
+is above 0, and as narrow as the rule asks of the model’s own interval. If the twin’s interval is wider or contains 0, \
+no comparison with the twin is possible, and the claim is **inconclusive**.
+- **Smaller** or **larger**: the effect is clearly above 0 and above the twin’s effect, and the whole interval is \
+below, or above, the published effect.
+- **Same direction**: the effect is clearly above 0 and above the twin’s effect. The interval contains the published \
+effect, or nothing comparable was published."""
 
 
 def why(judged: Judged) -> str:
@@ -52,35 +55,38 @@ def why(judged: Judged) -> str:
     if effect.twin is not None and judged.because in (Because.TWIN_TOO_WIDE, Because.TWIN_HOLDS_0, Because.TWIN_TOO):
         return _beside_twin(judged.because, effect.twin)
     ends = _ends(effect)
-    theirs = "" if effect.published is None else f"the paper’s effect is {effect.published:.3f}"
+    theirs = "" if effect.published is None else f"The paper’s effect is {effect.published:.3f}."
     what = "the smallest effect that would count" if effect.published is None else "the published effect"
     return {
         Because.UNTESTABLE: effect.untestable,
-        Because.FEW_CASES: f"There are {effect.count} cases: too few.",
+        Because.FEW_CASES: f"There are only {effect.count} cases, which is too few.",
         Because.TOO_WIDE: f"The 95 % interval, {ends}, is too wide.",
         Because.REACHES: (
-            f"The effect is not clearly above 0 (p = {effect.p:.2g}), and its interval, {ends}, reaches {what}, "
-            f"{effect.counts:.3f}."
+            f"The effect is not clearly above 0 (p = {effect.p:.2g}). But its interval, {ends}, reaches "
+            f"{effect.counts:.3f}, {what}."
         ),
         Because.BELOW_0: f"The whole 95 % interval, {ends}, is below 0.",
-        Because.NO_DRAW_DIFFERS: f"It is {effect.estimate:.3f} in every draw: no case tells it from that.",
-        Because.NOT_CLEAR: (
-            f"The effect is not clearly above 0 (p = {effect.p:.2g}), and with 95 % it is at most {effect.high:.3f}."
+        Because.NO_DRAW_DIFFERS: (
+            f"The effect is {effect.estimate:.3f} in every random draw of cases, so no case suggests another value."
         ),
-        Because.NOTHING_PUBLISHED: "Clearly above 0; the paper reports no figure on this scale.",
-        Because.BELOW_PUBLISHED: f"Clearly above 0, and at most {effect.high:.3f}; {theirs}.",
-        Because.ABOVE_PUBLISHED: f"Clearly above 0, and at least {effect.low:.3f}; {theirs}.",
-        Because.HOLDS_PUBLISHED: f"Clearly above 0, {ends}; {theirs}.",
+        Because.NOT_CLEAR: (
+            f"The effect is not clearly above 0 (p = {effect.p:.2g}). With 95 % confidence, it is at most "
+            f"{effect.high:.3f}."
+        ),
+        Because.NOTHING_PUBLISHED: "The effect is clearly above 0. The paper reports no figure on this scale.",
+        Because.BELOW_PUBLISHED: f"The effect is clearly above 0, and at most {effect.high:.3f}. {theirs}",
+        Because.ABOVE_PUBLISHED: f"The effect is clearly above 0, and at least {effect.low:.3f}. {theirs}",
+        Because.HOLDS_PUBLISHED: f"The effect is clearly above 0, with an interval {ends}. {theirs}",
     }[judged.because]
 
 
 def _beside_twin(because: Because, twin: TwinEffect) -> str:
-    said = f"Clearly above 0, but not clearly above the untrained twin (p = {twin.p:.2g})"
+    said = f"The effect is clearly above 0, but not clearly above the effect in the untrained twin (p = {twin.p:.2g})"
     if because is Because.TWIN_TOO_WIDE:
-        return f"{said}, whose own interval, {_ends(twin)}, is too wide to compare."
+        return f"{said}. The twin’s own interval, {_ends(twin)}, is too wide for a comparison."
     if because is Because.TWIN_HOLDS_0:
-        return f"{said}, whose own interval, {_ends(twin)}, holds 0."
-    return f"{said}, which clearly has the effect, too: {_ends(twin)}."
+        return f"{said}. The twin’s own interval, {_ends(twin)}, contains 0."
+    return f"{said}. The twin clearly has the effect, too, with an interval {_ends(twin)}."
 
 
 def _ends(effect: Effect | TwinEffect) -> str:

@@ -70,7 +70,7 @@ def _change(forming: Forming, found: CutEffect) -> Spans:
     if not found.changed:
         return was, (" stays the best word, but" if found.kept < found.was else "", PLAIN), moves
     gone = found.was >= LEADS > found.leads
-    now = f"No {forming.kind} is likely any more; the best one is " if gone else f"The best {forming.kind} is now "
+    now = f"No {forming.kind} is likely any more, and the best one is " if gone else f"The best {forming.kind} is now "
     return (now, PLAIN), *said(name_of(forming, found.best), found.leads), (". ", PLAIN), was, moves
 
 
@@ -86,7 +86,7 @@ def _of_a_word(forming: Forming, token: int, way: Way) -> Spans:
     found = ways(forming.before, forming.watched, token)
     if found.needed is None:
         return ()
-    because = f" It was that likely because {forming.name(token)} was heard." if way is Way.BOTH else ""
+    because = f" It was that likely because other tokens heard {forming.name(token)}." if way is Way.BOTH else ""
     return ((f"{because} {_needed(found)}", PLAIN),)
 
 
@@ -94,9 +94,9 @@ def _needed(found: Ways) -> str:
     """Name the ways that are needed; the three cuts beside the words have the probabilities that say so."""
     match found.needed:
         case Needed.DIRECT:
-            return "It is the direct way that counts."
+            return "Only the direct way counts."
         case Needed.AROUND:
-            return "It is the ways around that count, through other tokens."
+            return "What counts are the ways around, through other tokens."
         case Needed.BOTH:
             return "Both ways are needed."
     if found.costlier is None:
@@ -115,4 +115,4 @@ def _of_a_sink(forming: Forming, token: int, way: Way, found: CutEffect) -> Span
         return ((why, PLAIN),)
     if found.matters or not ways(forming.before, forming.watched, token).both.matters:
         return ()
-    return ((f" So the word needs {name} as a token to look at, but not what it says here.", PLAIN),)
+    return ((f" So the model needs {name} as a token to look at, but not what {name} says here.", PLAIN),)

@@ -151,36 +151,38 @@ def _parts(trace: Trace) -> tuple[Part, ...]:
     config, n = trace.model.config, len(trace)
     width, pre = f"{n} × {config.width:,}", config.pre_norm
     norms = [
-        Part(id, "LayerNorm", width, f"LayerNorm brings each vector to one scale before the {readers} read it.")
+        Part(id, "LayerNorm", width, f"LayerNorm brings every vector to the same scale before the {readers} read it.")
         for id, readers in (("norm_1", "heads"), ("norm_2", "neurons"))
         if pre
     ]
-    added, scaled = ("⊕", "") if pre else ("⊕ LayerNorm", " LayerNorm then brings each vector to one scale.")
+    added, scaled = ("⊕", "") if pre else ("⊕ LayerNorm", " Then LayerNorm brings every vector to the same scale.")
     return (
-        Part("tokens", "Tokens", f"{n} ids", "The text is cut into pieces that the model knows. Each has an id."),
+        Part("tokens", "Tokens", f"{n} ids", "The text is cut into pieces that the model knows. Each piece has an id."),
         Part("vectors", "Vectors", width, _begins(trace)),
         *norms[:1],
         Part("attention", "Attention", f"{config.heads} × {n} × {n}", _looks(trace)),
-        Part("add_1", added, width, f"The results of the heads are joined and added to the vector (⊕).{scaled}"),
+        Part(
+            "add_1", added, width, f"The results of the heads are joined and added to each token’s vector (⊕).{scaled}"
+        ),
         *norms[1:],
         Part("neurons", "Feed-forward", f"{n} × {config.ffn_width:,}", _works(trace)),
-        Part("add_2", added, width, f"The network’s result is added to the vector, too (⊕).{scaled}"),
+        Part("add_2", added, width, f"The network’s result is added to each token’s vector, too (⊕).{scaled}"),
         Part("word", "Word", f"{config.vocabulary:,} probabilities", _reads(trace)),
     )
 
 
 def _looks(trace: Trace) -> str:
     config = trace.model.config
-    sees = " A token sees itself and earlier tokens only." if config.causal else ""
+    sees = " A token sees only itself and earlier tokens." if config.causal else ""
     return (
-        f"{_count(config.heads, 'head looks', 'heads look')} at once. In each small map a row is a token that looks; a "
-        f"strong colour marks a token that it looks at.{sees} Click a map to open it."
+        f"{_count(config.heads, 'head looks', 'heads look')} at once. Each small map belongs to a head. A "
+        f"row is a token that looks, and a strong colour marks a token that it looks at.{sees} Click a map to open it."
     )
 
 
 def _works(trace: Trace) -> str:
     count = trace.model.config.ffn_width
-    shown = f" You see the {NUMBERS} whose numbers vary most from token to token." * (count > NUMBERS)
+    shown = f" You see the {NUMBERS} neurons whose numbers vary most from token to token." * (count > NUMBERS)
     return f"{count:,} neurons work on each token alone.{shown}"
 
 
@@ -192,18 +194,25 @@ def _begins(trace: Trace) -> str:
     """Say where the first vectors come from, and which vectors a later layer has."""
     weights = trace.model.weights.embeddings
     tables = ["its place"] * (weights.position is not None) + ["its segment"] * (weights.segment is not None)
-    added = f"; a row for {' and one for '.join(tables)} is added" if tables else ""
+    added = (
+        f", and a row for {' and a row for '.join(tables)} {'is' if len(tables) == 1 else 'are'} added"
+        if tables
+        else ""
+    )
     return f"Each id picks a row of a learned table{added}. From layer 2 on, the vectors come from the layer before."
 
 
 def _reads(trace: Trace) -> str:
     config = trace.model.config
     if trace.model.weights.vocabulary_head is None:
-        return "This model came without the part that makes words."
+        return "This model lacks the part that predicts words."
     token = "a token" if config.causal else "a blank"
-    final = "brought to one scale, then " * config.pre_norm
-    asks = ": which comes next?" if config.causal else ": which fits?"
-    return f"The last vector of {token} is {final}compared with all {config.vocabulary:,} words and pieces{asks}"
+    final = "brought to one scale and " * config.pre_norm
+    asks = ". Which one comes next?" if config.causal else ". Which one fits?"
+    return (
+        f"The last vector of {token} is {final}compared with all {config.vocabulary:,} words and pieces of "
+        f"the vocabulary{asks}"
+    )
 
 
 def _words(trace: Trace, watched: int) -> list[tuple[str, float]]:
@@ -216,7 +225,7 @@ def _words(trace: Trace, watched: int) -> list[tuple[str, float]]:
 def _unread(trace: Trace) -> str:
     """Why a token that is no blank has no words; "" if each token has."""
     if trace.model.weights.vocabulary_head is None:
-        return "This model came without the part that makes words, so no word comes out."
+        return "This model lacks the part that predicts words, so no word comes out."
     return "" if trace.model.config.causal else "The model can read this token. Hide it, and the model guesses it."
 
 
@@ -226,6 +235,6 @@ def _ending(trace: Trace, watched: int) -> Spans:
     if not words:
         return ((_unread(trace), PLAIN),)
     (best, probability), layers = words[0], _count(config.layers, "layer", "layers").lower()
-    no_leader = "no word leads: " * (probability < LEADS)
+    no_leader = "no word leads, but " * (probability < LEADS)
     asked = f"is most likely to follow “{bare(trace.labels[watched])}”" if config.causal else "fits the blank best"
     return (f"After {layers} {no_leader}", PLAIN), *said(best, probability), (f" {asked}.", PLAIN)

@@ -64,7 +64,7 @@ def _what_you_can_do(lessons: Sequence[Lesson], begun: Sequence[Lesson]) -> None
     """List what was done, as far as it was done, and lead to what is not done yet."""
     if begun:
         told = "\n".join(f"- {each}" for each in can(WAY.chosen(), progress()))
-        st.markdown(f"You have gone through the steps in which one learns to …\n{told}")
+        st.markdown(f"In the steps that you have done, you have learned to …\n{told}")
         if WAY.chosen() == WHOLE:
             st.caption("  \n".join(map(_how_far, begun)))
     else:
@@ -72,7 +72,7 @@ def _what_you_can_do(lessons: Sequence[Lesson], begun: Sequence[Lesson]) -> None
     left, stage = [lesson for lesson in lessons if lesson not in begun], next_on(WAY.chosen())
     if left and begun:
         names = ", ".join(lesson.title for lesson in left)
-        st.markdown(f"In these lessons you have not answered or tried anything yet: {names}.")
+        st.markdown(f"In these lessons, you have not answered or tried anything yet: {names}.")
     if stage is None:
         st.markdown(f"You have done every step of this way: {NAMES[WAY.chosen()]}.")
     elif st.button(
@@ -140,14 +140,17 @@ def _ways_on() -> None:
     st.header("Where to go on", anchor=False)
     if WAY.chosen() == SHORT:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown("The steps in between, from the first id to a finished model:", width="content")
+            st.markdown(
+                "The whole course also has the steps in between, from the first id to a finished model:",
+                width="content",
+            )
             if st.button(NAMES[WHOLE], key="_whole_course", icon=":material/map:"):
                 WAY.set(WHOLE)
                 open_stage(next_on(WHOLE))
     compare, tensors, needed = bench_of("compare"), bench_of("tensors"), experiment_of("needed-heads")
     for page, why in (
-        (compare, "Two sentences of your own, side by side, figure by figure."),
-        (needed, "A published claim, tested on this model."),
-        (tensors, "Every number that you saw, with the lines of Python that compute it."),
+        (compare, "See two sentences of your own side by side, figure by figure."),
+        (needed, "See a published claim tested on this model."),
+        (tensors, "Find every number that you saw, with the lines of Python that compute it."),
     ):
         st.page_link(page_path(page.page), label=f"**{page.title}.** {why}", icon=page.icon)

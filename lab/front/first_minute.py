@@ -80,7 +80,7 @@ def show(question: str) -> FirstMinute:
         st.info(str(error), icon=":material/edit:")
         return FirstMinute(model, None, answered=False)
     if now is None:
-        st.info("Write a sentence with at least one word that can be hidden.", icon=":material/edit:")
+        st.info("Write a sentence with at least one word that the lab can hide.", icon=":material/edit:")
         return FirstMinute(model, None, answered=False)
     place.html(_sentence(now))
     if sentence is None:
@@ -165,7 +165,7 @@ def _say_blanks(count: int) -> None:
     if count == 0:
         st.caption("Your sentence has no blank, so the lab hides its last word.")
     elif count > 1:
-        st.caption(f"Your sentence has {count} blanks. The lab asks about the first and leaves the others out.")
+        st.caption(f"Your sentence has {count} blanks. The lab asks about the first blank and leaves the others out.")
 
 
 def _begin_again() -> None:
@@ -220,7 +220,8 @@ def _told(now: AskedBlank, guess: str) -> str:
     own = candidate(now.prediction, pieces[0], now.trace.model.tokenizer)
     rank = "its best word" if own.rank == 1 else f"rank {own.rank:,}"
     return (
-        f"The model gave “{guess}” {percent(own.probability)}: {rank} of the {known:,} words and pieces that it knows."
+        f"The model gave “{guess}” {percent(own.probability)}. This is {rank} among the {known:,} words and "
+        "pieces that it knows."
     )
 
 

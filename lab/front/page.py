@@ -90,8 +90,8 @@ def _machine(first: FirstMinute) -> None:
     st.header("The whole machine")
     st.markdown(WHY)
     st.markdown(
-        "The sentence above goes through every part, from its tokens to the word in the blank. The name of a part says "
-        "what it does; a number above it opens a lesson."
+        "The sentence above goes through every part, from its tokens to the word in the blank. Click the name of a "
+        "part to read what the part does, or a number above it to open a lesson."
     )
     setting = MachineSetting(watched=first.blank.place, waits=not first.answered)
     st.fragment(show_machine)(first.blank.trace, "machine", setting)
@@ -110,7 +110,7 @@ def _lessons() -> None:
 
 def _explore() -> None:
     st.header("Explore")
-    st.markdown("Benches show the same runs as the lessons, with every control and without questions.")
+    st.markdown("Benches show the same runs as the lessons. They have every control and no questions.")
     with st.container(horizontal=True):
         for bench in BENCHES:
             st.page_link(page_path(bench.page), label=bench.title, icon=bench.icon, help=bench.question)
@@ -121,12 +121,14 @@ def _explore() -> None:
 def _for_teachers() -> None:
     st.header("For a class", anchor="for-teachers")
     st.markdown(
-        "- **Before a class.** Click Teach, or add `?teach=1` to the address of a page. The text is larger, answers "
-        "wait for a click on Reveal, and nothing is scored.\n- **The same questions for everybody.** Add `?seed=7`, or "
+        "- **Before a class.** Click Teach, or add `?teach=1` to the address of a page. The text becomes larger, "
+        "answers wait for a click on Reveal, and nothing is scored.\n- **The same questions for everybody.** Add "
+        "`?seed=7`, or "
         "another number, to the address. Everybody who opens this address gets the same checks, with the answers in "
-        "the same order.\n- **A task.** Sentence, model, step, head and cuts are part of the address. Choose them, "
-        "then copy the address.\n- **The class answers together.** Open a room. Everybody answers a question of a "
-        "lesson alone, discusses it, answers it again, and then answers a similar question about another sentence."
+        "the same order.\n- **A task.** The address of a page contains the sentence, the model, the step, the head "
+        "and the cuts. Choose them, and then copy the address.\n- **The class answers together.** Open a room. All "
+        "learners answer a question of a lesson alone, discuss it, and answer it again. Then they answer a similar "
+        "question about another sentence."
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Teach", icon=":material/co_present:", on_click=teaching.turn, args=(1,))

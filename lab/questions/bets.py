@@ -64,7 +64,7 @@ class Bet:
         if choice is None:
             return said
         if choice != right:
-            return f"{said} You expected “{self.beliefs[choice].text}”: then {self.beliefs[choice].finding}."
+            return f"{said} You expected “{self.beliefs[choice].text}”. In that case, {self.beliefs[choice].finding}."
         other = next(belief for at, belief in enumerate(self.beliefs) if at != right)
         return f"{said} If “{other.text}” were right, {other.finding}."
 

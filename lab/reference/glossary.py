@@ -14,7 +14,7 @@ def play() -> None:
     """Run the page."""
     shell.route()
     st.title("Glossary")
-    st.markdown(f"**What do the words mean?** {len(GLOSSARY)} terms, as this course uses them.")
+    st.markdown(f"**What do the words mean?** This page explains {len(GLOSSARY)} terms as this course uses them.")
     wanted = LOOK_UP.line("Look up", placeholder="A word, or a part of one")
     found = search(wanted)
     if not found:

@@ -18,7 +18,7 @@ def test_two_runs_are_compared_by_click(lab: Lab, page: Page) -> None:
     page.goto(f"{lab.url}/Compare?layer=4&head=6", timeout=90_000)
     expect(page.get_by_role("button", name=BADGE)).to_have_count(2, timeout=90_000)  # a cold server loads a model first
     wait_idle(page)
-    expect(page.get_by_text("Largest difference:")).to_be_visible()
+    expect(page.get_by_text("The largest difference is")).to_be_visible()
     page.get_by_role("radio", name="An intervention").click()
     wait_idle(page)
     expect(page.get_by_text("set to zero")).to_be_visible()

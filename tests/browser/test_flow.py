@@ -90,7 +90,7 @@ def test_the_tree_opens_at_the_last_layer_and_names_its_levels(lab: Lab, page: P
     page.get_by_role("radio", name="One layer repeated").click()
     wait_idle(page)
     expect(levels).to_have_count(0)
-    expect(page.get_by_text(f"Every level reads the same matrix: layer {last}")).to_be_visible()
+    expect(page.get_by_text(f"Every level reads the same matrix, from layer {last}")).to_be_visible()
 
 
 @at_night

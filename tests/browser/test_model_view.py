@@ -104,7 +104,9 @@ def test_a_click_opens_a_head_and_sends_only_that(lab: Lab, page: Page) -> None:
     q, k = divmod(int(block.argmax()), 2)
     expect(
         page.get_by_text(
-            re.compile(rf"Outlined: .*\({21 + q}\) looks at .*\({7 + k}\) with the weight {block.max():.2f}")
+            re.compile(
+                rf"In the outlined cell, .*\({21 + q}\) looks at .*\({7 + k}\) with the weight {block.max():.2f}"
+            )
         )
     ).to_be_visible()
     before = opened(page)

@@ -80,7 +80,7 @@ OPENS_ON = {TWO_TEXTS: 0.75, TWO_WEIGHTS: 0.75, INTERVENTION: 0.1}
 @pytest.mark.parametrize("compare", OPENS_ON)
 def test_it_opens_on_a_difference_that_one_sees(compare: str) -> None:
     at = visit(PAGE, compare=compare)
-    found = re.search(r"Largest difference: \*\*([\d.e-]+)\*\*", words(at))
+    found = re.search(r"The largest difference is \*\*([\d.e-]+)\*\*", words(at))
     assert found is not None and float(found[1]) >= OPENS_ON[compare]
     assert "**An example**" in words(at) and quoted(EXAMPLE[0]) in words(at)
     met = "You have met layer 5, head 11 in lesson 6." in words(at)
@@ -104,7 +104,7 @@ def test_the_example_is_about_the_verb() -> None:
     change = (expected[1] - expected[0]).abs()
     most = model.tokenizer.id_to_token(int(change.argmax()))
     assert most in ("were", "was")
-    assert f"Largest difference: **{change.max():.3g}**, at “\u2068{most}\u2069”" in words(visit(PAGE))
+    assert f"The largest difference is **{change.max():.3g}**, at “\u2068{most}\u2069”" in words(visit(PAGE))
 
 
 @pytest.mark.parametrize("params", [{"text": A}, {"pair": A}, {"other_text": A}])
@@ -142,7 +142,10 @@ def test_the_sentence_above_says_what_the_traces_have() -> None:
     change = (b.layer(3).attention[5] - a.layer(3).attention[5]).abs()
     query, key = np.unravel_index(int(change.argmax()), change.shape)
     said = words(visit(PAGE, text=A, other_text=B, layer="4", head="6", figure="Attention of a head"))
-    assert f"Largest difference: **{change.max():.3g}**" in said and f"Mean of all: **{change.mean():.3g}**" in said
+    assert (
+        f"The largest difference is **{change.max():.3g}**" in said
+        and f"The mean of all differences is **{change.mean():.3g}**" in said
+    )
     assert f"\\({query + 1}\\)\\, key" in said and f"\\({key + 1}\\)" in said
     same = [i for i in range(len(a)) if a.tokens[i] == b.tokens[i]]
     cosine = np.mean([_cosine(a, b, i) for i in same])
@@ -190,17 +193,17 @@ def test_random_weights_are_named_and_seeded() -> None:
     model = lab.load_model(DEFAULT_MODEL)
     a, b = lab.trace(model, A), lab.trace(random_twin(model, 7), A)
     change = (b.layer(2).attention[0] - a.layer(2).attention[0]).abs()
-    assert "**random weights**, seed 7: nothing is learned" in said
-    assert f"Largest difference: **{change.max():.3g}**" in said
+    assert "**random weights** (seed 7), so this model has learned nothing" in said
+    assert f"The largest difference is **{change.max():.3g}**" in said
 
 
 def test_without_a_difference_there_is_a_reason_and_a_way() -> None:
     at = visit(PAGE, text=A, other_text="It was tired.", figure="Attention of a head")
-    assert "A has 9 tokens\\, B has 6: the two figures have no cells to compare" in words(at)
+    assert "A has 9 tokens\\, B has 6, so the two figures have no cells to compare" in words(at)
     assert "no difference map" in at.info[0].value and drawn(at) == 2
     next(button for button in at.button if button.label == "Compare a metric of every head").click().run()
     assert at.selectbox(key="figure").value == "Metric of every head"
-    assert "Largest difference" in words(at) and drawn(at) == 3
+    assert "largest difference" in words(at) and drawn(at) == 3
 
 
 def test_a_beside_itself() -> None:
@@ -220,9 +223,9 @@ def test_a_pair_that_cannot_be_blocked_is_explained() -> None:
     at = visit(
         PAGE, model="lab-gpt2", text=A, compare=INTERVENTION, change="One token pair blocked", token="1", key_token="1"
     )
-    assert "the query has nothing left" in words(at)
+    assert "it has nothing left" in words(at)
     at = visit(PAGE, model="lab-gpt2", text=A, compare=INTERVENTION, change="No segments")
-    assert "has no segments, so nothing changes" in words(at) and "**No difference**" in words(at)
+    assert "has no segments, so there is nothing to leave out" in words(at) and "**No difference**" in words(at)
 
 
 def test_links_that_mean_nothing_are_said() -> None:
@@ -244,7 +247,7 @@ def test_links_that_mean_nothing_are_said() -> None:
 
 def test_two_toys_are_named() -> None:
     said = words(visit(PAGE, mode="Toy", compare=TWO_MODELS))
-    assert "**weights written by hand**" in said and "**random weights**: nothing is learned" in said
+    assert "**weights written by hand**" in said and "**random weights**, which has learned nothing" in said
     said = words(visit(PAGE, mode="Toy", compare=TWO_MODELS, other_toy="Trained live"))
     assert "**before training**" in said
 

@@ -79,7 +79,7 @@ def test_a_prediction_meets_what_was_measured() -> None:
     for radio in at.radio:
         radio.set_value(0).run()
     press(at, "Commit and show")
-    assert re.search("You expected “.*”: then|If “.*” were right", words(at))
+    assert re.search("You expected “.*”. In that case, |If “.*” were right", words(at))
 
 
 @pytest.mark.parametrize(("label", "title"), [("Head view", "Head view"), ("Lesson 3", "Self-attention")])

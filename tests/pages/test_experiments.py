@@ -87,7 +87,7 @@ def test_a_prediction_meets_what_was_measured() -> None:
     verdicts = [row.judged.verdict for row in found.values()]
     held, testable = sum(each in HOLDS for each in verdicts), len(verdicts) - verdicts.count(Verdict.NOT_TESTABLE)
     wrong = 2 * held <= testable  # the first option is that most relations have such a head
-    assert f"better than the best rule in {held} of {testable} relations" in words(at)
+    assert f"In {held} of {testable} relations, a head is clearly better than the best rule" in words(at)
     assert ("You expected “In most relations, a head beats the rule”: then" in words(at)) == wrong
     assert ("If “In most relations, no head beats the rule” were right" in words(at)) != wrong
     next(button for button in at.button if button.label == "Ask me again").click().run()
@@ -109,14 +109,14 @@ def test_the_sentences_are_cases_of_the_table(model_id: str) -> None:
         assert not at.exception
         row = next(row for row in found.rows if row.relation == relation)
         assert f"is right in {row.right} of {row.count} cases" in words(at)
-        shown = [caption.value for caption in at.caption if caption.value.startswith("From **")]
+        shown = [caption.value for caption in at.caption if caption.value.startswith("Starting from **")]
         assert shown
         pairs = set()
         for sentence, dependent, head, named in found.cases[relation].tolist():
             asked, sought = (dependent, head) if row.end == 0 else (head, dependent)
             text = b[sentence].words
             said = f"names **{text[named]}**" if named >= 0 else "names nothing"
-            pairs.add(f"From **{text[asked]}** the head should name **{text[sought]}**; it {said}")
+            pairs.add(f"Starting from **{text[asked]}**, the head should name **{text[sought]}**. It {said}")
         assert all(any(each.replace("\\", "").startswith(pair) for pair in pairs) for each in shown)
 
 

@@ -73,7 +73,7 @@ def test_the_sankeys_sentence_counts_what_the_model_has() -> None:
     strongest = [np.sort(one[one >= 0.2])[::-1][:10] for one in maps]
     said = words(by_weight(text=TEXT, flow_threshold="0.2", flow_links="10"))
     drawn, there = sum(len(each) for each in strongest), int((maps >= 0.2).sum())
-    assert f"{drawn} of {there} links with at least 0.2" in said
+    assert f"{drawn} of {there} links with a weight of at least 0.2" in said
     assert f"**{sum(each.sum() for each in strongest) / maps.sum():.0%}** of what all tokens receive" in said
     assert f"**{maps.max():.2f}**" in said
 
@@ -103,7 +103,10 @@ def test_the_bench_opens_on_the_widest_band_between_words_of_the_head_that_shows
 def test_a_threshold_that_no_word_reaches_is_explained() -> None:
     largest = trace().attention.numpy().mean(axis=1)[:, 1:-1, 1:-1].max()
     at = by_weight(text=TEXT, flow_threshold="0.5", flow_tokens="Words only")
-    assert largest < 0.5 and f"No link reaches the threshold 0.5; the strongest has {largest:.4f}" in words(at)
+    assert (
+        largest < 0.5
+        and f"No link reaches the threshold 0.5. The strongest link has the weight {largest:.4f}" in words(at)
+    )
 
 
 def test_following_a_token() -> None:
@@ -138,16 +141,16 @@ def test_a_link_names_the_layer_to_which_the_paths_lead() -> None:
     assert at.selectbox(key="_flow_layer").value == layers() and "flow_layer" not in at.query_params
     at = by_weight(text=TEXT, step="rollout", flow_layer="9")
     assert at.selectbox(key="_flow_layer").value == layers()
-    assert f"There is no layer 9 in {escaped(DEFAULT_MODEL)}: layers run from 1 to {layers()}." in words(at)
+    assert f"There is no layer 9 in {escaped(DEFAULT_MODEL)}, whose layers run from 1 to {layers()}." in words(at)
 
 
 def test_a_tree_too_large_is_cut_and_said() -> None:
     said = words(by_weight(text=TEXT, step="influence-tree", tree_k="7", tree_depth="4"))
-    assert "The tree stops at depth 3" in said and "at most 400 nodes" in said
+    assert "the tree stops at depth 3" in said and "at most 400 nodes" in said
     assert f"layers {layers()} down to {layers() - 2}" in said
     assert f"ends at what comes out of layer {layers() - 3}" in said
     said = words(by_weight(text=TEXT, step="influence-tree", tree_k="7", tree_depth="4", tree="One layer repeated"))
-    assert "The tree stops at depth 3" in said
+    assert "the tree stops at depth 3" in said
     said = words(by_weight(text=TEXT, step="influence-tree", tree_k="21", tree_depth="x", flow_links="7"))
     for name in ("tree\\_k must be a number from 1 to 20", "tree\\_depth must be", "flow\\_links must be one of"):
         assert name in said or name.replace("\\", "") in said
@@ -171,7 +174,7 @@ def test_a_tree_that_runs_through_special_tokens_alone_says_so(tokens: str) -> N
         kept = [i for i, each in enumerate(special) if tokens == "All tokens" or not each]
         place = max(kept, key=lambda i: attention[place, i])
         inner.append(special[place])
-    assert ("Between the path’s two ends there are only special tokens" in words(at)) == all(inner[:-1])
+    assert ("Between its two ends, the path runs only through special tokens" in words(at)) == all(inner[:-1])
 
 
 def sent_tree(at: AppTest) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -199,7 +202,7 @@ def test_the_tree_reads_one_layer_a_level(head: int | None, residual: bool) -> N
         assert arrays["rolled"][node] == pytest.approx(rolled, rel=1e-4)
     last = arrays["depth"] == 3
     best = int(np.flatnonzero(last)[arrays["product"][last].argmax()])
-    assert f"the product of its weights is **{share(float(arrays['product'][best]))}**" in words(at)
+    assert f"The product of its weights is **{share(float(arrays['product'][best]))}**" in words(at)
     assert f"add up to **{arrays['rolled'][best]:.4f}**" in words(at)
 
 
@@ -220,7 +223,7 @@ def test_one_layer_repeated_is_named_for_what_it_is() -> None:
     for node in range(1, len(arrays["token"])):
         parent = arrays["token"][arrays["parent"][node]]
         assert arrays["weight"][node] == attention[parent, arrays["token"][node]]
-    assert "Every level reads the same matrix: layer 2, head 3." in words(at)
+    assert "Every level reads the same matrix, from layer 2, head 3." in words(at)
 
 
 def test_a_first_token_reads_itself_in_every_layer_and_has_no_tree_within_one() -> None:

@@ -98,7 +98,7 @@ def test_the_rank_of_a_guess_is_hugging_face_s(word: str, rank: str) -> None:
     place = int((shares > own).sum()) + 1
     at = visit()
     at.text_input(key="_first_own").set_value(word.title()).run()
-    assert (rank if place == 1 else f"rank {place:,} of the 30,522") in picture(at)["reply"]
+    assert (rank if place == 1 else f"rank {place:,} among the 30,522") in picture(at)["reply"]
     assert not picture(at)["waits"]
 
 

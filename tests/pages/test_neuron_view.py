@@ -181,7 +181,7 @@ def test_a_model_without_the_head_says_so() -> None:
 
 def test_a_causal_model_has_no_next_word() -> None:
     at = visit(PAGE, model="lab-gpt2", text=TEXT, step=STEPS[2])
-    assert "is causal: no query sees the next token" in words(at)
+    assert "is causal, so no query sees the next token" in words(at)
     go(at, STEPS[1])
     at.selectbox(key="pattern").set_value("Next token").run()
     assert not at.exception and any("cannot see its next token" in info.value for info in at.info)
@@ -217,7 +217,10 @@ def test_the_own_pattern_is_the_one_farthest_above_a_uniform_head() -> None:
     score = traced.layer(0).attention[0].diagonal(-1).mean().item()
     assert score > 0.8
     said = plain(visit(PAGE, model="lab-bert", text=TEXT, layer="1", head="1", step=STEPS[1]))
-    assert f"most clearly: its score is {score:.2f}" in said and f"a uniform head has {1 / len(traced):.2f}." in said
+    assert (
+        f"most clearly. Its score is {score:.2f}" in said
+        and f"a uniform head has the score {1 / len(traced):.2f}." in said
+    )
 
 
 @pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-gpt2"])

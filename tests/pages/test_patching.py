@@ -67,7 +67,7 @@ def test_a_prediction_meets_what_was_measured() -> None:
     for radio in at.radio:
         radio.set_value(0).run()
     press(at, "Commit and show")
-    assert re.search("You expected “.*”: then|If “.*” were right", words(at))
+    assert re.search("You expected “.*”. In that case, |If “.*” were right", words(at))
 
 
 def test_a_pair_of_one_s_own_is_patched_and_nothing_typed_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,7 +79,7 @@ def test_a_pair_of_one_s_own_is_patched_and_nothing_typed_is_lost(monkeypatch: p
     patch.click().run()
     assert not at.exception, at.exception[0].stack_trace
     worked(at)
-    assert charts(at) > before and "In this pair" in words(at) and "together **" in words(at)
+    assert charts(at) > before and "In this pair" in words(at) and "Together, this is **" in words(at)
     at.text_input(key="good_word").set_value("flibbertigibbet").run()
     assert "Each of the two competing words must be one token" in words(at) and charts(at) == before
     assert [at.text_input(key=field).value for field in FIELDS] == [*list(link.values())[:2], "flibbertigibbet", "his"]

@@ -79,7 +79,7 @@ def test_other_families(offer: Offer) -> None:
     at = visit(PAGE, model=offer("electra"), tensor="model.weights.embeddings.project[0]")
     assert "W\\_E" in words(at) and "Not compared with Hugging Face" in words(at)
     choose(at, "replaced_logits")
-    assert "**Not compared with Hugging Face yet**" in words(at)
+    assert "**Not compared with Hugging Face yet.**" in words(at)
     assert "**Hugging Face**" in words(open_badge(at))
 
 
@@ -149,5 +149,5 @@ def test_what_the_first_token_of_a_causal_model_takes_stands_beside_an_even_shar
     first, n = traced.layer(1).attention[3, :, 0].mean().item(), len(traced)
     even = sum(1 / i for i in range(1, n + 1)) / n  # row i of an even head has i cells
     said = words(visit(PAGE, model="lab-gpt2", step="variants", layer="2", head="4"))
-    assert f"On average it gets {first:.0%} of the attention" in said and f"it would get {even:.0%}" in said
+    assert f"On average, it gets {first:.0%} of the attention" in said and f"it would get {even:.0%}" in said
     assert "Xiao et al. 2024" in said

@@ -33,7 +33,9 @@ def show_example(page: BenchPage) -> BenchPage:
     others = (chosen[parameters.OTHER_TEXT], chosen[parameters.OTHER_PAIR])
     if not untouched() or any(text.strip() for text in others) or chosen[parameters.MODE] == TOY:
         return page
-    st.caption(f"**An example**: A is {quoted(EXAMPLE[0])} until you type a sentence of your own in the sidebar.")
+    st.caption(
+        f"**An example** is on screen: A is {quoted(EXAMPLE[0])} until you type a sentence of your own in the sidebar."
+    )
     return replace(page, selection=chosen.but({parameters.TEXT: EXAMPLE[0], parameters.PAIR: ""}))
 
 

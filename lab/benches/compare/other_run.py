@@ -149,7 +149,7 @@ def _choose_model(page: OpenPage, a: Trace) -> Trace:
 def _choose_random_weights(page: OpenPage, a: Trace, toy: bool) -> Pair:
     """Pair A with a run of the model before training."""
     seed, chosen = parameters.TWIN_SEED.choose("Seed of the random weights", width=240), page.selection
-    b_is = f"**random weights**, seed {seed}: nothing is learned"
+    b_is = f"**random weights** (seed {seed}), so this model has learned nothing"
     if not toy:
         b = page.run(twin_id(a.model.id, seed), chosen[parameters.TEXT], chosen[parameters.PAIR], whose="")
         return Pair(a, b, f"{quoted(a.model.id)} as trained", b_is)
@@ -171,13 +171,13 @@ def _choose_toy_sentence(page: OpenPage, a: Trace) -> Trace:
 def _chosen_toy(page: OpenPage, kind: str) -> str:
     """Say in a few words whether a toy's weights are random, written by hand or trained."""
     if kind == parameters.RANDOM:
-        return "toy with **random weights**: nothing is learned"
+        return "toy with **random weights**, which has learned nothing"
     if kind == parameters.CONSTRUCTED:
         return "toy with **weights written by hand**"
     plan = toy_runs.plan(page.selection)
     run = toy_runs.run_of(plan)
     if run is None or run.latest.step == 0:
-        return "toy **before training**: random weights, nothing is learned"
+        return "toy **before training**, with random weights"
     return f"toy **trained live**, {run.latest.step} steps on “{plan.what.name}”"
 
 
@@ -205,13 +205,13 @@ def _choose_intervention(page: OpenPage, a: Trace, layer: int, head: int) -> Pai
         b = changed(a, changes)
     except ValueError:
         st.info(
-            f"{named(a, query)} attends only to {named(a, key)}. If this link is blocked, the query has nothing left "
-            "to attend to. Choose another pair.",
+            f"{named(a, query)} attends only to {named(a, key)}. Without this link, it has nothing left to attend to. "
+            "Choose another pair.",
             icon=":material/block:",
         )
         b = a
     if change == NO_SEGMENTS and a.model.config.segments == 0:
-        st.info(f"{quoted(a.model.id)} has no segments, so nothing changes.", icon=":material/info:")
+        st.info(f"{quoted(a.model.id)} has no segments, so there is nothing to leave out.", icon=":material/info:")
     if change == BLOCKED and a.model.config.causal and key > query:
         st.info("A causal model never looks ahead, so this pair is already masked.", icon=":material/info:")
     return Pair(a, b, f"{escaped(a.model.id)} as it is", f"{escaped(a.model.id)}, {what}")

@@ -98,7 +98,7 @@ def said(a: WordShares, b: WordShares, runs: tuple[Trace, Trace]) -> str:
     one_run, other_run = runs
     (first, p), (second, q) = (_best(each) for each in (a, b))
     if first == second:
-        said = f"Both expect {quoted(first)} most: A gives this word {p:.2f}, and B gives it {q:.2f}."
+        said = f"Both expect {quoted(first)} most. A gives this word the probability {p:.2f}, and B gives it {q:.2f}."
         moved = "does not change the word that comes first"
     else:
         said = f"A’s first word is {quoted(first)} ({p:.2f}), and B’s is {quoted(second)} ({q:.2f})."
@@ -108,7 +108,7 @@ def said(a: WordShares, b: WordShares, runs: tuple[Trace, Trace]) -> str:
     if not alike or len(one_run) != len(other_run) or len(places) != 1:
         return said
     one, other = (quoted(each.tokens[places[0]]) for each in runs)
-    return f"{said} A and B differ in one token, {one} and {other}: this swap {moved}."
+    return f"{said} A and B differ only in one token, {one} in A and {other} in B. This swap {moved}."
 
 
 def _best(words: WordShares) -> tuple[str, float]:
@@ -119,7 +119,7 @@ def _best(words: WordShares) -> tuple[str, float]:
 def summary(a: Numbers, b: Numbers, reason: str | None) -> str:
     """Sum the comparison up in one or two numbers."""
     if reason is not None:
-        return f"{escaped(reason)}: the two figures have no cells to compare."
+        return f"{escaped(reason)}, so the two figures have no cells to compare."
     found = largest(a, b)
     if found.value == 0:
         return "**No difference** between A and B in this figure."
@@ -129,8 +129,8 @@ def summary(a: Numbers, b: Numbers, reason: str | None) -> str:
             f"{found.where}."
         )
     # The mean over thousands of words says nothing, because nearly all words have a probability near 0.
-    mean = "" if isinstance(a, WordShares) else f" Mean of all: **{found.mean:.3g}**."
-    return f"Largest difference: **{found.value:.3g}**, at {escaped(found.where)}.{mean}"
+    mean = "" if isinstance(a, WordShares) else f" The mean of all differences is **{found.mean:.3g}**."
+    return f"The largest difference is **{found.value:.3g}**, at {escaped(found.where)}.{mean}"
 
 
 def _elsewhere(pair: Pair, figure: str, at: At) -> str:
@@ -197,7 +197,7 @@ def _choose_details(figure: str, at: At) -> At:
     if figure in (comparable.METRIC, comparable.SPECIALIZATION):
         version = VERSION.choose(
             "Version",
-            help="A corrected value allows for the length of the text, or says how it compares with an even spread.",
+            help="A corrected value allows for the length of the text, or compares the raw value with an even spread.",
         )
         at = replace(at, corrected=version == CORRECTED)
     return at
@@ -238,13 +238,13 @@ def _show_other_ways(figure: str) -> None:
     """Say that there is no difference map, and offer the comparisons that exist."""
     if figure in comparable.PER_HEAD:
         st.info(
-            "There is no difference map: the two models differ in the number of layers or heads.",
+            "There is no difference map, because the two models differ in the number of layers or heads.",
             icon=":material/difference:",
         )
         return
     st.info(
-        "There is no difference map. Metrics and named heads have one value for each head, so you can compare texts of "
-        "any length.",
+        "There is no difference map. But metrics and named heads have one value for each head, so you can compare "
+        "them for texts of any length.",
         icon=":material/difference:",
     )
     st.button(
@@ -258,12 +258,13 @@ def _show_streams(pair: Pair) -> None:
     if a.hidden_states.shape != b.hidden_states.shape:
         shapes = (" × ".join(map(str, each.hidden_states.shape)) for each in (a, b))
         st.caption(
-            f"The residual streams have different shapes, {' and '.join(shapes)}, so no distance can be computed."
+            f"The residual streams have different shapes, {' and '.join(shapes)}, so the lab cannot compute their "
+            "distance."
         )
         return
     same = same_tokens(a, b)
     if not same.any():
-        st.caption("A and B share no token at the same place, so no vectors are compared.")
+        st.caption("A and B have no token in common at the same place, so no vectors are compared.")
         return
     draw(partial(streams, a, b), "compare-streams")
     found = apart(a, b)

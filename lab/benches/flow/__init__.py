@@ -52,7 +52,7 @@ def look(page: BenchPage, trace: Trace, step: str) -> FlowView:
 def _choose_heads() -> bool:
     """Draw in the sidebar the choice between the mean over heads and one head; return True for one head."""
     with sidebar.controls():
-        told = "One head: the head with this number in every layer. These heads may do different things."
+        told = "One head means the head with this number in every layer. These heads may do different things."
         return parameters.FLOW_HEADS.choose("Heads", help=told) == ONE_HEAD
 
 
@@ -75,7 +75,7 @@ def _chosen_layer(trace: Trace, count: int) -> int:
     """Read the layer of the link, from 1, or 0 for the last; if the model has no such layer, the page says so."""
     asked = parameters.FLOW_LAYER.chosen()
     if asked > count:
-        selection.note(f"There is no layer {asked} in {escaped(trace.model.id)}: layers run from 1 to {count}.")
+        selection.note(f"There is no layer {asked} in {escaped(trace.model.id)}, whose layers run from 1 to {count}.")
         asked = 0
         parameters.FLOW_LAYER.set(asked)
     return asked
@@ -87,8 +87,8 @@ def _choose_reading() -> bool:
         chosen = parameters.FLOW_READING.choose(
             "Measured by",
             help=(
-                "Norms of the contributions: ‖α·f(x)‖, the length of the vector that a token adds to another through "
-                "the values and W_O, as a share of its row (Kobayashi et al. 2020)."
+                "The norms of the contributions, ‖α·f(x)‖, are the lengths of the vectors that one token adds to "
+                "another through the values and W_O. You see each length as a share of its row (Kobayashi et al. 2020)."
             ),
         )
     return chosen == NORMS

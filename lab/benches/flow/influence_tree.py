@@ -38,9 +38,9 @@ def said(view: FlowView, tree: Tree) -> str:
     counted = "the contributions that lead" if view.norms else "the attention that leads"
     product = share(float(tree.product[best]))
     return (
-        f"The strongest path to {view.name(view.token)} is {path}: the product of its weights is **{product}**. All "
-        f"{len(last):,} paths drawn to the last level carry {percent(drawn)} of {counted} to the "
-        f"root.{_parked(view, tree, best)}"
+        f"The strongest path to {view.name(view.token)} is {path}. The product of its weights is "
+        f"**{product}**. Together, the {len(last):,} paths drawn to the last level carry {percent(drawn)} of "
+        f"{counted} to the root.{_parked(view, tree, best)}"
     )
 
 
@@ -50,8 +50,8 @@ def _parked(view: FlowView, tree: Tree, best: int) -> str:
     if not inner or not all(view.trace.encoding.special[token] for token in inner):
         return ""
     return (
-        "\n\nBetween the path’s two ends there are only special tokens, which often get much attention (lesson 5; "
-        "Clark et al. 2019). Choose *Words only* to see the paths through words."
+        "\n\nBetween its two ends, the path runs only through special tokens, which often get much "
+        "attention (lesson 5; Clark et al. 2019). Choose *Words only* to see the paths through words."
     )
 
 
@@ -62,10 +62,11 @@ def levels(view: FlowView, tree: Tree, depth: int) -> str:
     read = f"layer {lowest}" if depth == 1 else f"layers {view.layer + 1} down to {lowest}"
     end = "the input" if lowest == 1 else f"what comes out of layer {lowest - 1}"
     return (
-        f"The root is {view.name(view.token)} after layer {view.layer + 1}. Each level reads the layer below: here "
-        f"{read}, {view.heads}. The tree ends at {end}. A token can occur on a path several times, because in each "
+        f"The root is {view.name(view.token)} after layer {view.layer + 1}. Each level of the tree reads the layer "
+        f"below it. Here the levels read {read}, {view.heads}. The tree ends at {end}. A token can occur on a path "
+        "several times, because in each "
         "layer it also reads itself. The products of *all* paths between the two ends of the strongest path, drawn "
-        f"or not, add up to **{tree.rolled[strongest(tree)]:.4f}**: that is rollout over the same layers."
+        f"or not, add up to **{tree.rolled[strongest(tree)]:.4f}**. This sum is rollout over the same layers."
     )
 
 
@@ -74,8 +75,9 @@ def said_of_repeated(view: FlowView, tree: Tree, weights: Weights) -> str:
     first = tree.depth == 1
     row = weights[view.token]
     return (
-        f"Every level reads the same matrix: layer {view.layer + 1}, {view.heads}. This tree follows strong weights "
-        f"within one layer; information does not run through one layer several times. {view.name(view.token)} spends "
+        f"Every level reads the same matrix, from layer {view.layer + 1}, {view.heads}. So this tree follows strong "
+        "weights within one layer, although information does not run through a layer several times. "
+        f"{view.name(view.token)} spends "
         f"**{tree.weight[first].sum():.1%}** of its row on the {int(first.sum())} targets drawn and "
         f"**{row[view.token]:.1%}** on itself. No token occurs twice on a path. The widest edge is "
         f"**{tree.weight[1:].max():.4f}**; deeper levels have a stronger colour."
@@ -160,7 +162,7 @@ def _show_bounded(view: FlowView, k: int, asked: int, *, again: bool) -> int:
     if depth < asked:
         st.info(
             f"With {k} targets per token, a tree of depth {asked} could have {most_nodes(k, asked, n, again=again):,} "
-            f"nodes. The tree stops at depth {depth}: at most {MAX_NODES} nodes are drawn.",
+            f"nodes. The lab draws at most {MAX_NODES} nodes, so the tree stops at depth {depth}.",
             icon=":material/content_cut:",
         )
     return depth

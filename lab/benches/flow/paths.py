@@ -8,7 +8,7 @@ from lab.ui.parameters import WITH_RESIDUAL, WORDS_ONLY
 
 def choose_residual() -> bool:
     """Draw the switch that counts the residual connection as a path."""
-    help_ = "With residual: ½A + ½I. Half of each token goes past the heads unchanged, as in rollout."
+    help_ = "With residual, the matrix is ½A + ½I: half of each token goes past the heads unchanged, as in rollout."
     return parameters.FLOW_RESIDUAL.choose("Paths", help=help_) == WITH_RESIDUAL
 
 
@@ -17,7 +17,7 @@ def choose_words() -> bool:
     chosen = parameters.FLOW_TOKENS.choose(
         "Tokens",
         help=(
-            "Words only: without [CLS] and [SEP], or without the first token if a model has neither. The weights do "
+            "“Words only” leaves out [CLS] and [SEP], or the first token if a model has neither. The weights do "
             "not change."
         ),
     )

@@ -28,8 +28,9 @@ def said(view: FlowView, raw: Weights, rolled: Weights) -> str:
     kept = f"{view.name(view.token)} keeps **{rolled[view.token]:.2f}** of itself"
     if len(rolled) > 1:
         return (
-            f"After all layers up to this one, {view.name(other)} contributes most to {view.name(view.token)}: "
-            f"**{rolled[other]:.2f}**; in layer {view.layer + 1} alone, its share is {raw[other]:.2f}. {kept}."
+            f"After all layers up to this one, {view.name(other)} contributes most to "
+            f"{view.name(view.token)}, with a share of **{rolled[other]:.2f}**. In layer {view.layer + 1} alone, its "
+            f"share is {raw[other]:.2f}. {kept}."
         )
     return f"In rollout, {kept}."
 
@@ -38,13 +39,14 @@ def limits(norms: bool) -> str:
     """State what rollout leaves out."""
     if norms:
         return (
-            "Lengths instead of weights include the values and $W_O$ (Kobayashi et al. 2020). The feed-forward "
-            "networks are still left out, two vectors count in full even if they cancel each other, and the residual "
-            f"path gets half, whatever the model does{_MEASURED}."
+            "If lengths replace the weights, the values and $W_O$ count, too (Kobayashi et al. 2020). But "
+            "rollout still leaves out the feed-forward networks, and it counts two vectors in full even if they "
+            f"cancel each other. It also gives half to the residual path, whatever the model does{_MEASURED}."
         )
     return (
-        "Rollout (Abnar & Zuidema 2020) follows attention weights over all paths. It gives the residual path half, "
-        f"whatever the model does{_MEASURED}. It leaves out the values, $W_O$ and the feed-forward networks."
+        "Rollout (Abnar & Zuidema 2020) follows attention weights over all paths. It gives half to the "
+        f"residual path, whatever the model does{_MEASURED}. It leaves out the values, $W_O$ and the feed-forward "
+        "networks."
     )
 
 

@@ -26,7 +26,7 @@ def said(view: FlowView, links: Links, threshold: float, source: int | None) -> 
     paths = "" if source is None else f" on paths from {view.name(source)}"
     return (
         f"The widest band leads from {start} to {end} in layer {links.layer[top] + 1}: **{links.weight[top]:.2f}**. "
-        f"{some} {links.reaching:,} links{paths} with at least {threshold:g} are drawn; they carry "
+        f"{some} {links.reaching:,} links{paths} with a weight of at least {threshold:g} are drawn. They carry "
         f"**{percent(float(links.mass))}** of what all tokens receive in all layers."
     )
 
@@ -36,15 +36,18 @@ def said_of_none(view: FlowView, read: Reading, threshold: float, source: int | 
     maps, keep = read.maps(view.trace), read.keep(view.trace)
     rows = np.ones(len(view.trace), dtype=np.bool_) if keep is None else keep
     if source is not None and not rows[source]:
-        return f"{view.name(source)} is left out: choose another token, or all tokens."
+        return f"The figure leaves out {view.name(source)}. Choose another token, or all tokens."
     seen = maps[:, rows][:, :, rows] if source is None else maps[:1, rows][:, :, [source]]
     where = "No link" if source is None else f"In layer 1 no link from {view.name(source)}"
-    return f"{where} reaches the threshold {threshold:g}; the strongest has {seen.max():.4f}. Choose a lower threshold."
+    return (
+        f"{where} reaches the threshold {threshold:g}. The strongest link has the weight {seen.max():.4f}. "
+        "Choose a lower threshold."
+    )
 
 
 def show(view: FlowView) -> None:
     """Draw the strongest links of all layers, with the controls of the diagram below."""
-    st.markdown("A band runs from the token that is looked at (left) to the token that looks (right).")
+    st.markdown("A band runs from a token on the left to the token on the right that looks at it.")
     figure = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         source = _choose_source(view)
@@ -77,9 +80,9 @@ def _choose_source(view: FlowView) -> int | None:
     """Let the learner choose the token whose paths are followed, from 0; None if the paths of all tokens are drawn."""
     n, asked = len(view.trace), parameters.FOLLOW.chosen()
     if asked > n:
-        selection.note(f"There is no token {asked} to follow: this text has {n}.")
+        selection.note(f"There is no token {asked} to follow, because this text has only {n} tokens.")
     tokens = view.trace.labels
     names = ["All tokens", *(f"{i} · {token}" for i, token in enumerate(tokens, start=1))]
-    told, first = "Show only links on paths that start at this token before layer 1.", asked if asked <= n else 0
+    told, first = "You see only links on paths that start at this token before layer 1.", asked if asked <= n else 0
     chosen = parameters.FOLLOW.choose("Follow", range(n + 1), first, names.__getitem__, help=told)
     return chosen - 1 if chosen else None

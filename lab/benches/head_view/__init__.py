@@ -35,8 +35,8 @@ def look(page: BenchPage, trace: Trace, step: str) -> LinesView:
         units = UNITS.choose(
             "Lines between",
             help=(
-                "Words: a word gets the sum of the attention to its tokens, and gives the mean of the attention from "
-                "its tokens, so each row still adds up to 1."
+                "With words, a word gets the sum of the attention to its tokens, and gives the mean of the attention "
+                "from its tokens. So each row still adds up to 1."
             ),
         )
     first = look_head(trace)

@@ -99,8 +99,8 @@ def tied(trace: Trace) -> str | None:
     layer, head = (int(each) for each in np.unravel_index(int(weights.argmax()), weights.shape)[:2])
     return (
         f"In the article from which this pair comes, a head of BERT base ties *{_NOUN}* to *{_VERB}* (Vig 2019). In "
-        f"{escaped(trace.model.id)}, the largest weight between the two words is **{weights.max():.2f}**: head "
-        f"{head + 1} of layer {layer + 1}, from *{start}* to *{end}*."
+        f"{escaped(trace.model.id)}, the largest weight between the two words is **{weights.max():.2f}**. Head "
+        f"{head + 1} of layer {layer + 1} gives it, from *{start}* to *{end}*."
     )
 
 
@@ -126,7 +126,8 @@ def show(seen: LinesView) -> None:
     if first is not None:  # most heads park on special tokens, and their lines would hide the lines of this head
         view = replace(view, hide=not trace.encoding.special[_favourite(trace, (seen.layer, first))[1]])
     st.markdown(
-        "A line runs from a token (left) to one that it looks at (right): the stronger the line, the more attention."
+        "A line runs from a token on the left to a token on the right that it looks at. A stronger line means more "
+        "attention."
     )
     report = heard(mount("head_view", view.payload(), "head_view", states=("heads",)), HeadsShown)
     reported = None if report is None else report.heads
@@ -140,9 +141,9 @@ def show(seen: LinesView) -> None:
     if (told := tied(trace)) is not None:
         st.markdown(told)
     st.caption(
-        "Click a head’s number to switch it on or off; double-click it to see this head alone, with all its lines. "
-        "With many heads, you see only the strongest lines. Hover or use the arrow keys to see numbers; click or press "
-        "Enter to keep them."
+        "Click a head’s number to switch the head on or off. Double-click it to see this head alone, with all its "
+        "lines. With many heads, you see only the strongest lines. Hover or use the arrow keys to see numbers, and "
+        "click or press Enter to keep them."
     )
     again = partial(strongest_edges, trace, seen.layer, heads, seen.words)
     show_numbers(again, "strongest-edges", again)
@@ -156,7 +157,8 @@ def _chosen_heads(count: int, model_id: str) -> tuple[int, ...]:
     heads = chosen_heads(asked, count)
     if heads is None:
         selection.note(
-            f"{escaped(model_id)} has heads 1 to {count}; {quoted(asked[:20])} names other heads, so all are drawn."
+            f"{escaped(model_id)} has heads 1 to {count}. {quoted(asked[:20])} names other heads, so all heads are "
+            "drawn."
         )
         HEADS.set("")
         return ()

@@ -49,7 +49,7 @@ def _choose_colour() -> str:
     """Draw in the sidebar the choice of the frames' colours and, for a metric, of its formula."""
     with sidebar.controls():
         chosen = COLOUR.choose(
-            "Colour by", help="A frame around each head shows its metric, or its score for a pattern."
+            "Colour by", help="The frame around each head shows the head’s metric, or its score for a pattern."
         )
         if chosen in {metric.name for metric in METRICS}:
             choose_version()

@@ -81,9 +81,10 @@ def _beside_chance(trace: Trace, colour: str) -> str:
         return "This text has no case of the pattern, or the model is causal and cannot show it."
     named = int(np.count_nonzero(trace_names(trace) == pattern.id))
     return (
-        f"On this text a uniform head scores {uniform:.3f}, and the best head of the same architecture with random "
-        f"weights {untrained:.3f}. {named} of {trace.model.config.layers * trace.model.config.heads} heads are clearly "
-        f"above both and named {colour.lower()}."
+        f"On this text, a uniform head scores {uniform:.3f}, and the best head of the same architecture "
+        f"with random weights scores {untrained:.3f}. {named} of "
+        f"{trace.model.config.layers * trace.model.config.heads} heads are clearly above both, so they are named "
+        f"{colour.lower()}."
     )
 
 
@@ -98,17 +99,17 @@ def show(seen: HeadsView) -> None:
         size = view.thumbnails.block
         block = "" if size == 1 else f" A cell shows the largest weight of {size} × {size} tokens."
         st.markdown(
-            "Each small map is a head: each row is a token that looks, each column a token that is looked "
-            f"at. Click a map to open it.{block} “As lines” draws the same weights as BertViz does (Vig 2019): a line "
-            "leads from a token that looks, on the left, to a token that is looked at, on the right."
+            "Each small map is a head. Each row is a token that looks, and each column is a token that is looked at. "
+            f"Click a map to open it.{block} “As lines” draws the same weights as BertViz does (Vig 2019). A line "
+            "leads from a token on the left to the token on the right that it looks at."
         )
         mount("model_view", view.payload(), FIGURE, states=("opened",))
         if colour in _PATTERNS:
             st.caption(_beside_chance(trace, colour))
         if view.jobs:
             st.caption(
-                "A square in a corner marks a head with a job, measured on many sentences: point at the square to read "
-                "the job. Lesson 6 names heads by this text alone, so its names can differ."
+                "A square in a corner marks a head whose job was measured on many sentences. Point at the square to "
+                "read the job. Lesson 6 names heads by this text alone, so its names can differ."
             )
         call = partial(head_numbers, trace, corrected, tau)
         show_numbers(call, "heads", call)
@@ -125,8 +126,12 @@ def _show_opened(seen: HeadsView) -> None:
     part = (
         ""
         if rows == slice(0, n)
-        else f" Of {n} × {n} weights, queries {rows.start + 1}–{rows.stop} and keys "
-        f"{columns.start + 1}–{columns.stop} are drawn."
+        else (
+            f" You see queries {rows.start + 1}–{rows.stop} and keys {columns.start + 1}–{columns.stop} of "
+            f"the {n} × {n} weights."
+        )
     )
     weight = float(np.asarray(trace.layer(seen.layer).attention)[seen.head, query, key])
-    st.caption(f"Outlined: {named(trace, query)} looks at {named(trace, key)} with the weight {weight:.2f}.{part}")
+    st.caption(
+        f"In the outlined cell, {named(trace, query)} looks at {named(trace, key)} with the weight {weight:.2f}.{part}"
+    )

@@ -67,7 +67,7 @@ def said(found: Decision) -> str | None:
     few, many = found.needed(0.5), found.needed(0.9)
     if few is None:
         return None
-    more = f", {many} carry {found.share(many):.0%}" if many is not None and many > few else ""
+    more = f", and {many} carry {found.share(many):.0%}" if many is not None and many > few else ""
     beyond = " The other dimensions reduce the difference." if found.share(few) > 1 else ""
     return f"{carried(found, few)}{more}.{beyond} {leader(found)}"
 
@@ -94,7 +94,9 @@ def score_kept(found: Decision, kept: Kept, count: int) -> str:
 def no_case(view: NeuronView, pattern: Pattern) -> str:
     """Say why the pattern's score cannot be taken apart."""
     if pattern.id == "next_token" and view.trace.model.config.causal:
-        return f"{escaped(view.trace.model.id)} is causal: a query cannot see its next token. Try the previous token."
+        return (
+            f"{escaped(view.trace.model.id)} is causal, so a query cannot see its next token. Try the previous token."
+        )
     if pattern.id == "bag_of_words":
         return "No query of this text sees words both inside and outside its own segment. Add a second sentence."
     return "No query of this text sees both keys of this pattern and other keys. Try another text or pattern."
@@ -130,7 +132,7 @@ def _show_decision(found: Decision, pattern: Pattern) -> None:
     """Draw the size of the score difference, and how few dimensions carry it."""
     if (carry := said(found)) is None:
         st.markdown(difference(found, pattern))
-        st.info("The other keys score as high or higher: no dimension carries this pattern here.")
+        st.info("The other keys score as high or higher, so no dimension carries this pattern here.")
     else:
         meaning(carry)
         st.caption(difference(found, pattern))
@@ -146,7 +148,9 @@ def _choose_count(view: NeuronView) -> int:
     """Draw, folded, the choice of how many dimensions are kept or left out."""
     with st.expander("More controls", icon=":material/tune:"):
         asked = parameters.DIMENSIONS.choose(
-            "Strongest dimensions", width=180, help="This many of the strongest dimensions are kept alone, or left out."
+            "Strongest dimensions",
+            width=180,
+            help="The head keeps only this many of the strongest dimensions, or leaves them out.",
         )
     if asked > view.width:
         selection.note(f"This head has {view.width} dimensions, so you see {view.width} instead of {asked}.")
@@ -162,8 +166,8 @@ def _show_own_pattern(view: NeuronView) -> Pattern:
         )
         return next(pattern for pattern in DECIDED if pattern.id == "delimiter")
     st.markdown(
-        f"This head shows **{own.pattern.name}** most clearly: its score is {own.score:.2f}; a uniform head has "
-        f"{own.uniform:.2f}."
+        f"This head shows **{own.pattern.name}** most clearly. Its score is {own.score:.2f}, and a uniform head has "
+        f"the score {own.uniform:.2f}."
     )
     return own.pattern
 

@@ -135,7 +135,8 @@ def _told_apart(found: DelimiterKeys) -> str:
     lowest, highest = ("lowest", "highest") if found.bounds[0] > found.bounds[1] else ("highest", "lowest")
     own = f"{name} has {end}" if len(found.ends) == 1 else f"the {lowest} number of {name} is {end}"
     return (
-        f"Dimension {found.dimension + 1} tells them apart best: {own}, and the {highest} number of a word is {word}."
+        f"Dimension {found.dimension + 1} tells them apart best. There, {own}, and the {highest} "
+        f"number of a word is {word}."
     )
 
 
@@ -149,7 +150,8 @@ def show_delimiter_keys(trace: Trace, layer: int, head: int) -> None:
         meaning(said(found))
         few = f" The {WORDS} words are the ones whose keys are most like a key of {quoted(found.delimiter)}."
         st.caption(
-            "Each row is a key, each column a dimension. In BERT base, the keys of [SEP] have a few large numbers in "
+            "Each row is a key, and each column is a dimension. In BERT base, the keys of [SEP] have a few large "
+            "numbers in "
             f"common, and the queries match these (Vig 2019).{few if len(found.words) == WORDS else ''}"
         )
         if found.among is None:

@@ -23,8 +23,8 @@ from lab.ui.sentence import show_sentence
 # The most keys in one figure.
 KEYS = 40
 _HOW_TO_READ = (
-    "Read a row from left to right: a key, its products with the query, their sum, the weight that follows, the value, "
-    "and the vector that is added."
+    "Read a row from left to right: a key, its products with the query, the sum of these products, "
+    "the weight that follows from it, the value, and the vector that the head adds."
 )
 
 
@@ -62,7 +62,7 @@ def share_drawn(row: NeuronRow, query: int, around: bool) -> str:
         return ""
     which = "around the query" if around else "with the largest weights, the query included"
     return (
-        f"{len(keys)} of {len(row.keys)} keys are drawn: the keys {which}. These keys have "
+        f"You see the {len(keys)} of {len(row.keys)} keys {which}. These keys have "
         f"{row.weights[keys].sum():.1%} of the weight. The sums include the keys that are not drawn."
     )
 
@@ -80,8 +80,9 @@ def show(view: NeuronView) -> None:
     if part := share_drawn(row, view.query, around):
         st.caption(part)
     st.caption(
-        "A cell is a dimension of this head; Vig (2019) calls these dimensions neurons. Hover a cell, or use the arrow "
-        "keys on a key, to see its dimension in every strip. Click a key, or press Enter, to see its sum term by term."
+        "A cell is a dimension of this head; Vig (2019) calls these dimensions neurons. Hover over a cell, or use the "
+        "arrow keys on a key, to see the same dimension in every strip. Click a key, or press Enter, to see the key’s "
+        "sum term by term."
     )
     show_numbers(chart.table, "neuron-view", call)
     code(neuron_row)

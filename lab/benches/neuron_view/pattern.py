@@ -48,7 +48,8 @@ def leader(found: Decision) -> str:
         return "A different dimension adds the most for each query."
     others = "one other does" if leaders == 2 else f"{leaders - 1} others do"
     return (
-        f"Dimension {dimension + 1} adds most for {round(share * queries)} of {queries} queries; {others} so for the "
+        f"Dimension {dimension + 1} adds the most for {round(share * queries)} of {queries} queries, and {others} so "
+        "for the "
         "rest."
     )
 

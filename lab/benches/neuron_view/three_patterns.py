@@ -72,15 +72,15 @@ def said(walk: Walk) -> str:
     if found is None:
         return "No query sees both the pattern’s keys and other keys, so no score can be taken apart."
     if walk.count is None:
-        return "On average, keys outside the pattern score as high or higher: no dimension carries the pattern."
+        return "On average, keys outside the pattern score as high or higher, so no dimension carries the pattern."
     first = found.order[: walk.count]
     inside, outside = (signed(part[first].sum(), plus=True) for part in (found.pattern, found.others))
     names = ", ".join(str(dimension + 1) for dimension in first)
     adds, gives, them = ("It adds", "it gives", "it") if walk.count == 1 else ("Together they add", "they give", "them")
     return (
         f"{carried(found, walk.count)}: {names}. {adds} {inside} to the score of a key of the pattern and {outside} to "
-        f"the score of another key. {leader(found)} Alone {gives} the pattern a score of {walk.only:.3f}; without "
-        f"{them} the score is {walk.without:.3f}.{_either(walk)}"
+        f"the score of another key. {leader(found)} Alone, {gives} the pattern a score of {walk.only:.3f}. Without "
+        f"{them}, the score is {walk.without:.3f}.{_either(walk)}"
     )
 
 
@@ -137,12 +137,12 @@ def show(view: NeuronView) -> None:
             st.markdown(f"### {by_id[id].name}")
             if id == "previous_token" and "next_token" not in chosen:
                 st.markdown(
-                    f"{escaped(view.trace.model.id)} is causal: no query sees the next token. Try its mirror image, "
-                    "the previous token."
+                    f"{escaped(view.trace.model.id)} is causal, so no query sees the next token. Try the mirror "
+                    "image, the previous token."
                 )
             found = walk(view.trace, by_id[id])
             if found is None:
-                st.markdown("This text has no case of the pattern.")
+                st.markdown("The pattern does not occur in this text.")
             else:
                 _show_walk(view, found)
     code(best_head, decide)
@@ -174,9 +174,9 @@ def _show_finding(walk: Walk) -> None:
         f"uniform head scores {best.uniform:.3f}."
     )
     if best.score <= best.uniform:
-        st.markdown("So this head scores no higher than a uniform head: there is nothing to take apart.")
+        st.markdown("So this head scores no higher than a uniform head, and there is nothing to take apart.")
     elif not best.named:
-        st.markdown("This score is too low for a name: it must be at least halfway from a uniform head to 1.")
+        st.markdown("This score is too low for a name. It would have to be at least halfway from a uniform head to 1.")
     heads = "head" if best.left_out == 1 else "heads"
     aside = f" {best.left_out} {heads} that attend nearly alike to all tokens are left out." * bool(best.left_out)
     st.caption(

@@ -17,7 +17,9 @@ from lab.ui.parameters import STATE, TENSOR, TENSOR_COLUMNS, TENSOR_ROWS
 from lab.ui.tables import show_table
 
 _ALL = "All groups"
-BERTSCOPE = "bertscope belongs to TransEasy, a set of Python tools for BERT; it names a run’s tensors, too."
+BERTSCOPE = (
+    "bertscope belongs to TransEasy, a set of Python tools for BERT. Like the lab, it names the tensors of a run."
+)
 
 
 def choose_tensor(entries: Sequence[TensorEntry]) -> TensorEntry:
@@ -89,7 +91,7 @@ def choose_part(trace: Trace, entry: TensorEntry, layer: int, head: int) -> Cut:
 def _choose_state(layers: int) -> int:
     asked = STATE.chosen()
     if asked > layers:
-        selection.note(f"The states run from 0, the embeddings, to {layers}; you see {layers} instead of {asked}.")
+        selection.note(f"The states run from 0, the embeddings, to {layers}, so you see {layers} instead of {asked}.")
     return STATE.choose("State (0: embeddings)", range(layers + 1), min(asked, layers))
 
 
@@ -98,7 +100,7 @@ def _choose_range(field: TextParameter, axis: str, size: int) -> range:
     typed = field.line(
         f"{what}: {axis}, 1 to {size:,}",
         placeholder="all",
-        help="Type a range such as 1-64, 65- or 7. An empty field means all.",
+        help="Type a range such as 1-64, 65- or 7. An empty field selects everything.",
     )
     try:
         return parse_range(typed, size, f"{what.lower()}")

@@ -137,7 +137,7 @@ def part_drawn(trace: Trace, cut: Cut, head: int) -> str:
     if drawn.size < cut.size:
         told.append(
             f"You see rows {_span(drawn.rows)} of the {len(cut.rows):,} selected and columns {_span(drawn.columns)} "
-            f"of the {len(cut.columns):,}. Type a range to see others."
+            f"of the {len(cut.columns):,}. Type a range to see other rows and columns."
         )
     heads = {"head columns": "columns", "head rows": "rows"}
     for axis in cut.entry.axes:
@@ -202,7 +202,7 @@ def _show_statistics(trace: Trace, cut: Cut) -> DeltaGenerator:
     else:
         show_table(_statistics_table(trace, cut, summed))
         if summed.masked:
-            st.caption(f"{summed.masked:,} of {cut.size:,} scores are −∞ (masked); they are left out of the sums.")
+            st.caption(f"{summed.masked:,} of {cut.size:,} scores are masked (−∞), so they are left out of the sums.")
     return st.empty()
 
 
@@ -229,12 +229,12 @@ def _show_difference(proof: DeltaGenerator, trace: Trace, cut: Cut) -> None:
     """State the difference between this tensor and Hugging Face's, from the proof's table."""
     entry = cut.entry
     if entry.weight:
-        said = "**Not compared with Hugging Face**: this weight is read from the checkpoint, not computed."
+        said = "**Not compared with Hugging Face**, because this weight is read from the checkpoint, not computed."
     elif not runs.is_proven(trace):
-        said = "**Not compared with Hugging Face yet**: open the badge at the top to compare."
+        said = "**Not compared with Hugging Face yet.** Open the badge at the top to compare."
     elif (difference := proven_difference(runs.proof(trace), cut)) is None:
-        said = "**Not compared with Hugging Face**: the table behind the badge has no such step."
+        said = "**Not compared with Hugging Face**, because the table behind the badge has no such step."
     else:
         whole = f" of layer {cut.layer + 1}" if entry.of_layer else f" at state {cut.lead}" if leading(entry) else ""
-        said = f"**Hugging Face**: max |difference| over the whole tensor{whole}: **{difference:.1e}**."
+        said = f"Over the whole tensor{whole}, the largest difference from **Hugging Face** is **{difference:.1e}**."
     proof.markdown(said)

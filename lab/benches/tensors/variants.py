@@ -24,12 +24,12 @@ _MEANING = {
     LINSCALE: "Special tokens are left out, and each row is divided by its remaining sum, so it adds up to 1 again. "
     "If little is left in a row, small differences look large.",
     SOFTMAX_SCALE: (
-        "Special tokens are left out, and a softmax is applied to the remaining weights. These are between 0 and 1, "
-        "so no new weight is more than e ≈ 2.718 times another."
+        "Special tokens are left out, and a softmax is applied to the remaining weights. These weights are between 0 "
+        "and 1, so no new weight is more than e ≈ 2.718 times another."
     ),
     REDUCED: (
         "The map shows words instead of tokens, and special tokens are left out. A word’s row is the mean of its "
-        "tokens’ rows, a word’s column the sum of its tokens’ columns; then each row is divided by its sum."
+        "tokens’ rows, and a word’s column is the sum of its tokens’ columns. Then each row is divided by its sum."
     ),
 }
 
@@ -52,8 +52,8 @@ def removed(trace: Trace, place: tuple[int, int], found: Variant, cut: str | Non
         even = sum(1 / (i if trace.model.config.causal else len(trace)) for i in range(1, len(trace) + 1)) / len(trace)
         return (
             f"**Removed mass: 0.** {escaped(trace.model.id)} puts no special tokens around a text, so nothing is left "
-            f"out. The first token, {quoted(trace.labels[0])}, is a word like the others and stays. On average it gets "
-            f"{first:.0%} of the attention; from a head that attends to all tokens alike it would get {even:.0%}. If "
+            f"out. The first token, {quoted(trace.labels[0])}, is a word like the others and stays. On average, it "
+            f"gets {first:.0%} of the attention. If a head attended to all tokens alike, it would get {even:.0%}. If "
             "the first token gets attention whatever word it is, it is called an attention sink (Xiao et al. 2024)."
         )
     if found.name == RAW:
@@ -63,8 +63,9 @@ def removed(trace: Trace, place: tuple[int, int], found: Variant, cut: str | Non
     worst = int(found.removed.argmax())
     name = labels(trace, found.name, cut)[worst].split(" · ", 1)[1]
     return (
-        f"**Removed mass: {found.removed.mean():.1%}.** On average, this share of the attention went to {special} and "
-        f"is not on the map. {quoted(name)} gave these tokens most: {found.removed[worst]:.1%}."
+        f"**Removed mass: {found.removed.mean():.1%}.** On average, the rows gave this share of their "
+        f"attention to {special}, so it is not on the map. {quoted(name)} gave these tokens the most, "
+        f"{found.removed[worst]:.1%}."
     )
 
 
@@ -104,7 +105,7 @@ def _show_all(trace: Trace, place: tuple[int, int], name: str, cut: str | None) 
     """Draw every head of the layer in one variant; a click chooses the head."""
     draw(partial(variant_of_all_heads, trace, *place, name, cut), ALL_HEADS, clickable=True)
     st.caption(
-        "All maps share one scale. Above each map you see its head, and the share of its attention that is left out."
+        "All maps share one scale. Above each map, you see the head and the share of its attention that is left out."
     )
 
 

@@ -66,12 +66,12 @@ BET = Bet(
     (
         Belief(
             "It counts tokens back",
-            "The second copy begins at a fixed distance, and heads for a fixed distance are common.",
-            "it would look as much at that distance in a text without repetition",
+            "The second copy begins at a fixed distance, and many heads look at a fixed distance.",
+            "it would look at that distance just as much in a text without repetition",
         ),
         Belief(
             "It looks for what came after the same token",
-            "Only the token itself says what to continue, however far back its first copy is.",
+            "Only the same token shows how to go on, however far back it first occurred.",
             "it would hardly look at that distance in a text without repetition",
         ),
     ),
@@ -85,8 +85,8 @@ def decided(found: CopyingTest) -> Right | None:
         return None
     repeated, fresh = float(place.repeated.mean()), float(place.fresh.mean())
     told = (
-        f"Without repetition, the head gives that distance {fresh:.2f} of its attention; with repetition, "
-        f"{repeated:.2f}."
+        f"In a text without repetition, the head gives {fresh:.2f} of its attention to that distance; in a text with "
+        f"repetition, it gives {repeated:.2f}."
     )
     option = between((fresh / repeated, fresh / repeated), _FEW_TO_ALL)
     return None if option == 1 else (0 if option == 2 else 1, told)
@@ -219,8 +219,8 @@ def in_full(found: CopyingTest) -> str:
     """State the rise if heads write 0, the largest possible rise, both heads' looks, the rise without both, caveats."""
     best = found.rows[0]
     at_0 = (
-        f"When head {best.name} writes 0 instead of its mean, the loss rises by {signed(best.zero.rise)}; when a "
-        f"random head does, it rises by {signed(_random_rise(found, ZERO))}."
+        f"When head {best.name} writes 0 instead of its mean, the loss rises by {signed(best.zero.rise)}. When a "
+        f"random head writes 0, the loss rises by {signed(_random_rise(found, ZERO))}."
     )
     parts = [at_0, _bounded(found), _looks(found), _by_position(found), *_together(found), *_random(found)]
     return "\n\n".join(part for part in parts if part)
@@ -237,9 +237,9 @@ def _bounded(found: CopyingTest) -> str:
         return said
     names = " and ".join(f"{row.name} ({signed(row.zero.rise)})" for row in beyond)
     return (
-        f"{said} Here, a head that writes 0 costs even more: {names}. Part of this cost has nothing to do with "
-        "copying: the layers above get a vector that they never met in training. The mean disturbs them less, and "
-        "the verdict uses the smaller effect."
+        f"{said} Here, the loss rises even more when a head writes 0: {names}. Part of this rise has nothing to do "
+        "with copying, because the layers above get a vector that they never met in training. The mean disturbs these "
+        "layers less, and the verdict uses the smaller effect."
     )
 
 
@@ -250,10 +250,10 @@ def _by_position(found: CopyingTest) -> str:
         return ""
     repeated, fresh = place.repeated.mean(), place.fresh.mean()
     said = (
-        f"In random text without a repetition, head {_name(found.best)} gives {fresh:.2f} of its attention to the "
-        f"token at that distance, and {repeated:.2f} in repeated text"
+        f"In random text without repetition, head {_name(found.best)} gives {fresh:.2f} of its attention to the token "
+        f"at that distance; in repeated text, it gives {repeated:.2f}"
     )
-    return f"{said}: it looks for the token, not for the distance." if repeated > 2 * fresh else f"{said}."
+    return f"{said}. So the head looks for the token, not for the distance." if repeated > 2 * fresh else f"{said}."
 
 
 def _looks(found: CopyingTest) -> str:
@@ -263,16 +263,16 @@ def _looks(found: CopyingTest) -> str:
     if source is None:
         return f"{said}. It is in the first layer, so no earlier head can help it."
     rank = 1 + int((found.previous > found.previous[source]).sum())
-    place = "the most of all" if rank == 1 else f"number {rank} of all"
+    place = "the largest share among all" if rank == 1 else f"number {rank} among all"
     told = (
-        f"{said}. Head {_name(source)} gives {found.previous[source]:.2f} of its attention to the token before: "
+        f"{said}. Head {_name(source)} gives {found.previous[source]:.2f} of its attention to the previous token, "
         f"{place} {found.previous.size} heads."
     )
     if rank > 1 or any(row.judged.verdict not in HOLDS for row in found.rows):
         return told
     return (
-        f"{told} So the two heads can work together as the claim says: {_name(source)} tells each token which token "
-        f"came before it, and {_name(best)} looks for a token that came after the current one."
+        f"{told} So the two heads can work together as the claim says. Head {_name(source)} tells each token which "
+        f"token came before it. Head {_name(best)} looks for a token that once followed the current token."
     )
 
 
@@ -293,14 +293,17 @@ def _together(found: CopyingTest) -> list[str]:
     low, high = mean_interval(more).tolist()
     side = between((low, high), (-_STAYS, _STAYS))
     if side == 1:
-        return [f"{away} hardly changes the loss: {_name(source)} helps by way of {one.name}."]
+        return [f"{away} hardly changes the loss. So {_name(source)} helps through {one.name}."]
     if max(one.second.mean(), both.second.mean()) >= found.alike:
         return [
-            f"{away} tells us nothing about copying: the model then copies no better than a model that gives every "
-            "token the same probability."
+            f"{away} tells us nothing about copying, because the model then does no better than a model that gives "
+            "every token the same probability."
         ]
     if side == 2:
-        return [f"{away} costs {signed(more.mean())} more. So {_name(source)} does more than help {one.name}."]
+        return [
+            f"{away} raises the loss by another {signed(more.mean())}. So {_name(source)} does more than help "
+            f"{one.name}."
+        ]
     return []
 
 
@@ -332,7 +335,7 @@ def _random(found: CopyingTest) -> list[str]:
     if best.judged.verdict not in HOLDS or most.rise < best.mean.rise / 2:
         return []
     score, other = found.induction[head], found.induction[found.best]
-    said = f"Removing one of the random heads, {most.run.name}, costs {signed(most.rise)}"
+    said = f"Removing one of the random heads, {most.run.name}, raises the loss by {signed(most.rise)}"
     if score >= other / 2:
         return [f"{said}: its induction score is {score:.2f}, so it looks like an induction head itself."]
     return [f"{said}, though its induction score is only {score:.2f}."]
@@ -341,8 +344,9 @@ def _random(found: CopyingTest) -> list[str]:
 def what_a_loss_is(vocabulary: int) -> str:
     """Explain the measure, and its value for a model that knows nothing."""
     return (
-        "The **loss** is −ln of the probability that the model gave the right next token, in **nats**: the lower, the "
-        f"better. A model that gives every token the same probability has a loss of {log(vocabulary):.1f}."
+        "The **loss** is −ln of the probability that the model gave the right next token. It is measured in "
+        "**nats**, and a lower loss is better. A model that gives every token the same probability has a loss of "
+        f"{log(vocabulary):.1f}."
     )
 
 
@@ -355,7 +359,8 @@ def verdict_of(found: CopyingTest) -> str:
     alike: dict[str, list[str]] = {}
     for row in found.rows:
         alike.setdefault(LABELS[row.judged.verdict], []).append(AWAY[row.kind])
-    return " ".join(f"Without {listed(away)}: **{verdict}**." for verdict, away in alike.items())
+    said = (f"On the removal of {listed(away)}, the verdict is **{verdict}**." for verdict, away in alike.items())
+    return " ".join(said)
 
 
 def verdicts(found: CopyingTest) -> str:
@@ -372,8 +377,8 @@ def bias_of(found: CopyingTest) -> str:
     on_a, on_b = found.chosen_on[found.best], found.induction[found.best]
     said = f"The best head’s induction score is {on_a:.3f} on A, where it was chosen, and {on_b:.3f} on B"
     if on_a > on_b:
-        return f"{said}. The difference is selection bias: the best of many heads is partly lucky."
-    return f"{said}: there is no visible bias from choosing the best head."
+        return f"{said}. The difference is selection bias: the best of many heads owes part of its score to luck."
+    return f"{said}. So choosing the best head caused no visible bias."
 
 
 # A sequence that a reader can follow.
@@ -447,23 +452,23 @@ def show_sequence(model: LoadedModel, found: CopyingTest) -> Trace | None:
     turn = st.session_state.get(_TURN, 0)
     text = readable(model, turn)
     if not text:
-        st.markdown(f"The vocabulary of {escaped(model.id)} has too few whole words to build a readable sequence.")
+        st.markdown(f"The vocabulary of {escaped(model.id)} has too few whole words for a readable sequence.")
         return None
     trace = runs.run(model.id, text, "", Interventions())
     head = found.best
     name = found.rows[0].name
     st.markdown(
-        f"Here are {WORDS} words and beginnings of words in random order, and then the same ones again. The table has "
-        f"a row for each token of the second copy: where head {name} looks most, how much attention it gives to the "
-        "token that came next last time, and the loss of the next token with and without the head."
+        f"Here are {WORDS} words and beginnings of words in random order, followed by the same words again. Each row "
+        f"of the table is a token of the second copy. It shows where head {name} looks most, how much attention the "
+        "head gives to the token that came next last time, and the loss of the next token with and without the head."
     )
     here = places(trace, head)
     right = sum(place.most == place.sought for place in here)
     st.markdown(f"{_marked(trace, here)}")
     st.caption(
-        f"Green: the head looks most at the token that came next last time ({right} of {len(here)} tokens). Orange: "
-        "the head looks elsewhere. The copy’s first token differs because a space precedes it; no token follows the "
-        "last one."
+        f"At a green token, the head looks most at the token that came next last time ({right} of {len(here)} "
+        "tokens). At an orange token, it looks elsewhere. In this copy, two words are not marked: the first is "
+        "another token after a space, and no token follows the last."
     )
     show_table(sequence_frame(trace, here), _columns(name))
     best = max(here, key=lambda place: place.weight)
@@ -531,12 +536,30 @@ _RISES = (
     Column("at its mean, high", 54, DECIMAL, "high"),
 )
 _SCORES = (
-    Column("induction score", 76, DECIMAL, "induction", "The induction score of one head; a pair of heads has none."),
-    Column("previous-token score", 74, DECIMAL, "previous", "The previous-token score of one head; a pair has none."),
+    Column(
+        "induction score",
+        76,
+        DECIMAL,
+        "induction",
+        "The induction score of a single head. A pair of heads has no such score.",
+    ),
+    Column(
+        "previous-token score",
+        74,
+        DECIMAL,
+        "previous",
+        "The previous-token score of a single head. A pair of heads has no such score.",
+    ),
 )
 _BEYOND = (
     Column("decides", 66, help="The verdict uses the column named here, because its effect is the smaller of the two."),
-    Column("beyond random", 72, DECIMAL, "beyond", "The rise of the loss minus the rise without random heads."),
+    Column(
+        "beyond random",
+        72,
+        DECIMAL,
+        "beyond",
+        "The rise of the loss minus its mean rise when random heads are removed.",
+    ),
     Column("beyond, low", 54, DECIMAL, "low"),
     Column("beyond, high", 54, DECIMAL, "high"),
     Column("untrained twin", 56, DECIMAL, "twin", "The effect in the untrained twin."),
@@ -565,14 +588,16 @@ def method(model: LoadedModel) -> str:
     """Say in full how the claim is tested on a model."""
     period = min(PERIOD, model.config.max_tokens // 2)
     return (
-        f"Each of {TEXTS} texts has {period} random tokens, then the same tokens again. A model cannot guess the "
-        "tokens of the first copy, but it can copy them in the second. A head’s **induction score** is the mean weight "
-        "that it gives to the token that came after the current one last time; its **previous-token score** is the "
-        "mean weight that it gives to the token before. On half **A** of the texts two heads are chosen: the **best "
+        f"Each of {TEXTS} texts consists of {period} random tokens, followed by the same tokens again. A model cannot "
+        "guess the "
+        "tokens of the first copy, but it can copy them in the second. A head’s **induction score** is the mean "
+        "weight that it gives to the token that followed the current token last time. Its **previous-token score** is "
+        "the mean weight that it gives to the previous token. On half **A** of the texts two heads are chosen: the "
+        "**best "
         "induction head**, with the highest induction score, and the earlier head whose removal lowers that score "
-        "most. On half **B** each of the two heads is taken away, then both: a head that is taken away writes 0, or "
-        "its mean over the text. The controls are the other heads, each taken away alone, and other pairs of heads; if "
-        f"there are more than {DRAWS}, {DRAWS} are drawn at random.\n\n"
+        "most. On half **B** the lab removes each of the two heads, and then both. A removed head writes 0, or its "
+        "mean over the text. As controls, the lab removes other single heads and other pairs of heads. If there are "
+        f"more than {DRAWS} of them, {DRAWS} are drawn at random.\n\n"
         f"{what_a_loss_is(model.config.vocabulary)}"
     )
 
@@ -580,9 +605,9 @@ def method(model: LoadedModel) -> str:
 def caption(_: LoadedModel, found: CopyingTest) -> str:
     """Say what the lines of the figure are."""
     return (
-        f"The **loss** says how unlikely the right token was: the lower, the better. **No {found.rows[0].name}**: the "
-        f"output of {head_name(found.best)} is replaced by its mean. **All alike**: every token gets the same "
-        "probability."
+        "The **loss** says how unlikely the model found the right token, so a lower loss is better. In the line **no "
+        f"{found.rows[0].name}**, the output of {head_name(found.best)} is replaced by its mean. In the line **all "
+        "alike**, every token gets the same probability."
     )
 
 
@@ -591,7 +616,7 @@ def show_in_full(_: LoadedModel, found: CopyingTest) -> None:
     st.markdown(in_full(found))
     if found.distances:
         show_table(distance_frame(found), _DISTANCES)
-        st.caption("The numbers are means over B of the weight that the best head gives to the token at this distance.")
+        st.caption("Each number is a mean over B: the weight that the best head gives to the token at this distance.")
 
 
 def show_numbers(model: LoadedModel, found: CopyingTest) -> None:
@@ -599,10 +624,11 @@ def show_numbers(model: LoadedModel, found: CopyingTest) -> None:
     with st.expander("All numbers, and each verdict with its reason", icon=":material/table_rows:"):
         _show_tables(as_frame(found))
         st.caption(
-            "**At 0**, **at mean**: the rise of the loss over the second copy, without its first token, when the heads "
-            "write 0 or their mean. **Beyond**: this rise minus the mean rise without random heads (one random head "
-            "for one head, two for two). **Low** to **high** is the 95 % interval of this difference, with the random "
-            "heads held fixed (2,000 bootstraps over the texts of B). The scores are means over B."
+            "**At 0** and **at mean** give the rise of the loss when the heads write 0 or their mean. The loss is "
+            "taken over the second copy without its first token. **Beyond** is this rise minus the mean rise when as "
+            "many random heads are removed. **Low** and **high** are the ends of the 95 % interval of this "
+            "difference. The random heads are held fixed (2,000 bootstraps over the texts of B). The scores are means "
+            "over B."
         )
         offer_numbers(partial(head_table, model), "copying-heads", partial(head_table, model))
         st.markdown(verdicts(found))
@@ -614,7 +640,10 @@ def show_scores(_: LoadedModel, found: CopyingTest) -> None:
         scores = score_frame(found)
         shown = dict.fromkeys(scores.columns[1:], "%.3f")
         show_table(scores, formats=shown)
-        st.caption(f"{bias_of(found)} **Best head’s score falls by**: the fall on A when this head is taken away.")
+        st.caption(
+            f"{bias_of(found)} **Best head’s score falls by** says how much the best head’s score on A falls when "
+            "this head is removed."
+        )
 
 
 def _show_tables(frame: pd.DataFrame) -> None:
@@ -649,7 +678,7 @@ EXPERIMENT = Experiment(
     show_untestable=show_untestable,
     bet=lambda _: BET,
     decided=decided,
-    takes=lambda _: "This takes half a minute for a small model and a few minutes for GPT-2.",
+    takes=lambda _: "The measurement takes half a minute for a small model and a few minutes for GPT-2.",
     help=("The model reads the texts again without each earlier head, then without the chosen heads and random heads."),
     figure=lambda model, _: partial(loss_chart, model),
     name="copying-loss",
@@ -659,9 +688,9 @@ EXPERIMENT = Experiment(
     show_in_full=show_in_full,
     show_numbers=show_numbers,
     rule=(
-        "The effect is the rise of the loss minus the rise without random heads. Heads are taken away in two ways: the "
-        "smaller effect counts, and the loss must clearly rise in both ways. The paper reports no such figure, so an "
-        f"effect must be at least {BOUND} nats."
+        "The effect is the rise of the loss without these heads minus the mean rise without random heads. Heads are "
+        "removed in two ways. The smaller effect counts, and the loss must clearly rise in both ways. The paper "
+        f"reports no such figure, so an effect counts if it is at least {BOUND} nats."
     ),
     show_more=show_scores,
     data="texts",

@@ -75,7 +75,7 @@ from lab.ui.tables import DECIMAL, Column, show_table
 
 # The orders of tokens that the bet is about, in its order, with their names on screen.
 _ORDERS = {
-    ATTENTION: "attention of the last layer",
+    ATTENTION: "attention in the last layer",
     GRADIENT: "the gradient",
     NEAR: "nearness",
 }
@@ -106,7 +106,7 @@ BET = Bet(
         ),
         Belief(
             "The order by nearness to the word that is asked for",
-            "What belongs together is mostly written together.",
+            "Words that belong together usually stand close together.",
             "nearness would agree best with the order by blanking",
         ),
     ),
@@ -119,8 +119,8 @@ def decided(found: ExplanationTest) -> Right | None:
     if mean_interval(_last(found, first) - _last(found, second))[0] <= 0:
         return None
     told = (
-        f"Its agreement (Spearman’s ρ) is {signed(_last(found, first).mean())}; next is {_ORDERS[second]} with "
-        f"{signed(_last(found, second).mean())}."
+        f"Its agreement (Spearman’s ρ) is {signed(_last(found, first).mean())}. The next best order, by "
+        f"{_ORDERS[second]}, has {signed(_last(found, second).mean())}."
     )
     return list(_ORDERS).index(first), told
 
@@ -263,11 +263,11 @@ def meaning_of(found: ExplanationTest, model_id: str) -> str:
     """Say how well attention and the plainest baselines agree with leave-one-out, and whether nearness does better."""
     attention, average, near = (float(_last(found, name).mean()) for name in (ATTENTION, AVERAGE, NEAR))
     said = (
-        f"In {escaped(model_id)}, the order by attention in the last layer and the order by blanking have a ρ of "
-        f"**{signed(attention)}**; with attention averaged over all layers, ρ is {signed(average)}."
+        f"In {escaped(model_id)}, the order by attention in the last layer agrees with the order by blanking with a ρ "
+        f"of **{signed(attention)}**. With attention averaged over all layers, ρ is {signed(average)}."
     )
-    how = "does better" if near > attention else "reaches"
-    return f"{said} Simply ranking the tokens by nearness to the blank, without any model, {how}: {signed(near)}."
+    how = "does better, with a ρ of" if near > attention else "reaches a ρ of"
+    return f"{said} Simply ranking the tokens by nearness to the blank, without any model, {how} {signed(near)}."
 
 
 def verdict_of(found: ExplanationTest) -> str:
@@ -296,7 +296,7 @@ def _beside_nearness(found: ExplanationTest) -> str:
     low, high = mean_interval(beyond).tolist()
     clear = "clearly above 0" if low > 0 else "clearly below 0" if high < 0 else "not clearly different from 0"
     return (
-        f"{said} If nearness and rarity are held fixed, {signed(beyond.mean())} of attention’s agreement is left, "
+        f"{said} With nearness and rarity held fixed, attention still has a ρ of {signed(beyond.mean())}, which is "
         f"{clear}."
     )
 
@@ -308,9 +308,10 @@ def yardstick_of(found: ExplanationTest) -> str:
     (most, high), (least, low) = max(pairs.items(), key=_value), min(pairs.items(), key=_value)
     best = max(range(len(METHODS)), key=lambda at: found.between[at, -1])
     return (
-        f"Of all pairs of methods, {names[most[0]]} and {names[most[1]]} agree most ({signed(high)}); "
-        f"{names[least[0]]} and {names[least[1]]} agree least ({signed(low)}). The method closest to leave-one-out is "
-        f"{names[best]} ({signed(found.between[best, -1])}). A low ρ says that two methods differ, but not which of "
+        f"Of all pairs of methods, {names[most[0]]} and {names[most[1]]} agree most (ρ = {signed(high)}), and "
+        f"{names[least[0]]} and {names[least[1]]} agree least (ρ = {signed(low)}). The method closest to "
+        f"leave-one-out is {names[best]} (ρ = {signed(found.between[best, -1])}). A low ρ says that two methods "
+        "differ, but not which of "
         "them is wrong."
     )
 
@@ -323,7 +324,7 @@ def _beside_twin(found: ExplanationTest) -> str:
     twin = found.twin.rho[ATTENTION][:, -1]
     low, high = mean_interval(_last(found, ATTENTION) - twin).tolist()
     clear = "clearly less than" if low > 0 else "clearly more than" if high < 0 else "not clearly different from"
-    said = f"In the untrained twin, the ρ of attention is {signed(twin.mean())}, {clear} the trained model’s ρ."
+    said = f"In the untrained twin, attention has a ρ of {signed(twin.mean())}. This is {clear} the trained model’s ρ."
     for row in found.rows:
         if row.judged.verdict is Verdict.ALSO_UNTRAINED:
             first, second = COMPARED[row.claim]
@@ -347,9 +348,9 @@ def gap_of(found: ExplanationTest) -> str:
     gaps = np.abs([text.importance.gap for text in found.texts])
     changes = np.abs([text.importance.change for text in found.texts])
     return (
-        "Integrated gradients should add up to the fall of ln P when all tokens are blanked. Their sum misses this "
-        f"fall by {np.median(gaps):.4f} nats in the median and {gaps.max():.2f} at most; the median fall is "
-        f"{np.median(changes):.2f}."
+        "Integrated gradients should add up to the drop in ln P when all tokens are blanked. In the median text, "
+        f"their sum misses this drop by {np.median(gaps):.4f} nats; at most, it misses it by {gaps.max():.2f}. The "
+        f"median drop is {np.median(changes):.2f}."
     )
 
 
@@ -396,7 +397,7 @@ def show_asked_order(model: LoadedModel, asked: AskedWord, *, open: bool) -> Tra
     names = token_names(model, asked)
     st.markdown(
         f"**Try it.** {escaped(model.id)} expects {quoted(_expected(model, asked))} {where}: *{escaped(asked.text)}* "
-        f"On which tokens does this guess depend most? Pick {FEWEST} or more tokens, the most important first."
+        f"On which tokens does this guess depend most? Pick at least {FEWEST} tokens, starting with the most important."
     )
     key = f"_order.{model.id}"
     kept = [at for at in st.session_state.get(f"{key}.kept", []) if at < len(names)]
@@ -437,15 +438,15 @@ def show_order(model: LoadedModel, found: ExplanationTest, number: int) -> Trace
         trace = show_asked_order(model, asked, open=False)
         show_table(order_frame(token_names(model, asked), one, picked))
         st.caption(
-            f"**{LEFT_OUT.capitalize()}**: how much ln P of the expected word falls without the token. The table is "
-            "ordered by the size of this change, whether it is a fall or a rise. Methods with layers use the last "
-            "layer."
+            f"**{LEFT_OUT.capitalize()}** says how much ln P of the expected word falls without the token. The table "
+            "is sorted by the size of this change, whether ln P falls or rises. For methods that have a value in each "
+            "layer, you see the last layer."
         )
         ranked = sorted(each, key=lambda pair: -np.nan_to_num(pair[1]))
         said = ", ".join(f"{name} {signed(rho)}" for name, rho in ranked)
         st.markdown(
-            f"On this one text, the orders agree with leave-one-out as follows (ρ): {said}. A single text proves "
-            f"nothing; the figure shows means over {len(found.texts)} texts."
+            f"For this text, the orders agree with leave-one-out as follows (ρ): {said}. A single text proves "
+            f"nothing, so the figure shows means over {len(found.texts)} texts."
         )
     return trace
 
@@ -456,8 +457,8 @@ def found_by(picked: Sequence[int], sizes: Values) -> str:
     most = set(np.argsort(-sizes, kind="stable")[:count].tolist())
     hits = len(most & set(picked))
     return (
-        f"**{hits} of your {count} tokens** are among the {count} that matter most to the model; a random guess finds "
-        f"{count * count / len(sizes):.1f} on average."
+        f"**{hits} of your {count} tokens** are among the {count} tokens that matter most to the model. A random "
+        f"guess would find {count * count / len(sizes):.1f} of them on average."
     )
 
 
@@ -504,8 +505,8 @@ def _show_case(model: LoadedModel, asked: AskedWord, one: Importance, rho: float
         st.markdown(marked(model, asked, one))
         expected = word_of(model.tokenizer, one.predicted).strip("␣")
         st.caption(
-            f"The model expects {quoted(expected)}: P = {np.exp(one.log_p):.2f}. The two orders agree with ρ = "
-            f"{signed(rho)}."
+            f"The model expects {quoted(expected)}, with the probability {np.exp(one.log_p):.2f}. The ρ of the two "
+            f"orders is {signed(rho)}."
         )
         with st.container(horizontal=True):
             flow: dict[Parameter[Any], Any] = {TOKEN: asked.place + 1, FLOW_LAYER: 0}
@@ -582,22 +583,24 @@ def method(model: LoadedModel) -> str:
     hidden, blank = (
         (
             "The text ends before the word",
-            "the mean of all word vectors, because the vocabulary has no mask: a vector that the model never met",
+            "the mean of all word vectors, because the vocabulary has no mask. The model never met this vector in "
+            "training",
         )
         if model.config.causal
         else ("The word is masked", "the mask, which the model knows from its training")
     )
     return (
         f"The lab asks {escaped(model.id)} for one word in each of {len(asked_texts(model))} sentences of UD English "
-        f"EWT, which have {WORDS[0]} to {WORDS[-1]} words. {hidden}; the methods explain ln P of the word that the "
-        "model finds likeliest. **Leave-one-out** puts a blank in the place of each token in turn and measures how "
+        f"EWT, which have {WORDS[0]} to {WORDS[-1]} words. {hidden}. The methods explain ln P of the word that the "
+        "model finds most likely. **Leave-one-out** puts a blank in the place of each token in turn and measures how "
         f"much ln P changes. The blank is {blank}.\n\n**Six methods** also put the tokens in order: **raw attention** "
-        "(from the place of the word, mean over heads), its mean over **all layers**, the **length of what arrives** "
+        "(from the place of the word, averaged over heads), its mean over **all layers**, the **length of what "
+        "arrives** "
         "(‖Σ α·f(x)‖, the vectors that attention adds), **rollout** (attention followed from layer to layer), "
         f"**gradient × input**, and **integrated gradients** ({STEPS} steps from a text of blanks). Gradients count by "
-        "their size. Two orders are compared by **Spearman’s ρ**, text by text: 1 means the same order, 0 nothing in "
-        "common, −1 the reverse order. **Kendall’s τ**, which Jain & Wallace use, says the same on another scale. We "
-        "choose nothing by its result, so all texts count."
+        "their size. Two orders are compared by **Spearman’s ρ**, text by text: 1 means the same order, 0 means that "
+        "the orders have nothing in common, and −1 means the reverse order. **Kendall’s τ**, which Jain & Wallace "
+        "use, says the same thing on another scale. We choose nothing after seeing the results, so all texts count."
     )
 
 
@@ -625,18 +628,19 @@ def show_more(model: LoadedModel, found: ExplanationTest) -> None:
     with st.expander("Layer by layer, beside the published figures", icon=":material/table_rows:"):
         show_table(layer_frame(found), _LAYERS)
         st.caption(
-            "The published figures are from Abnar & Zuidema 2020, with blank-out, for their model of six layers."
+            "The published figures are those that Abnar & Zuidema (2020) report for blank-out in their model of six "
+            "layers."
         )
 
 
 def _show_methods(model: LoadedModel, found: ExplanationTest) -> None:
     show_table(as_frame(found), _METHOD_COLUMNS)
     st.caption(
-        "**ρ**: the agreement with leave-one-out in the last layer, with its 95 % interval (2,000 bootstraps over the "
-        "texts). **Beyond**: partial ρ, the agreement that is left when nearness and rarity (how seldom the token "
-        "occurs in these sentences) are held fixed. **Nearness alone**: a token counts as more important, the nearer "
-        "it is to the blank. **Untrained twin**: the same model with random weights explains its own predictions; "
-        "integrated gradients are left out there."
+        "**ρ** is the agreement with leave-one-out in the last layer, with its 95 % interval (2,000 bootstraps over "
+        "the texts). **Beyond** is the partial ρ: the agreement that remains when nearness and rarity (how seldom the "
+        "token occurs in these sentences) are held fixed. **Nearness alone** ranks a token higher the nearer it is to "
+        "the blank. The **untrained twin** is the same model with random weights. It explains its own predictions, "
+        "without integrated gradients."
     )
     offer_numbers(partial(method_table, model), "explanation-methods", partial(method_table, model))
 
@@ -646,8 +650,8 @@ def _show_agreement(model: LoadedModel, found: ExplanationTest) -> None:
     st.markdown(yardstick_of(found))
     st.caption(
         "Neely et al. 2022 find that for transformers, no two methods agree strongly. So a rank correlation alone "
-        "cannot show that a method is wrong; leave-one-out is only one more method, and it misses what two tokens say "
-        "together."
+        "cannot show that a method is wrong. Leave-one-out is itself only one more method, and it misses what two "
+        "tokens say together."
     )
 
 
@@ -688,14 +692,15 @@ EXPERIMENT = Experiment(
     show_before=show_before,
     bet=lambda _: BET,
     decided=decided,
-    takes=lambda _: "The measurement takes two minutes for a small model and far longer for a large one.",
+    takes=lambda _: "The measurement takes two minutes for a small model and much longer for a large model.",
     help=f"The lab explains {TEXTS} predictions with every method, and then the untrained twin’s predictions.",
     show_first=lambda model, found: show_order(model, found, example(model)),
     figure=lambda model, _: partial(layer_chart, model),
     name="explanation-layers",
     caption=lambda *_: (
-        "**Leave-one-out** blanks one token at a time. **ρ** is 1 if a method gives the same order, and 0 if the two "
-        "orders have nothing in common. A method without layers is drawn as a horizontal line."
+        "**Leave-one-out** blanks one token at a time. **ρ** is 1 if a method gives the same order as leave-one-out, "
+        "and 0 if the two orders have nothing in common. A method that has only one value for the whole model is "
+        "drawn as a horizontal line."
     ),
     meaning=meaning_of,
     verdict=verdict_of,
@@ -704,9 +709,9 @@ EXPERIMENT = Experiment(
     rule=(
         "The effect is the difference between the two means, text by text. Abnar & Zuidema’s figure is a mean over the "
         "upper half of their layers. Nobody published a comparable figure for the other two claims, so a difference "
-        f"must be at least {BOUND}. Jain & Wallace measured LSTM classifiers, so their figures are not "
-        "comparable. Their tasks also disagree with each other: Kendall’s τ of gradients minus the τ of attention is "
-        f"{_JAIN}."
+        f"counts if it is at least {BOUND}. Jain & Wallace measured LSTM classifiers, so their figures are not "
+        "comparable. Their tasks also give different results: Kendall’s τ of gradients minus Kendall’s τ of "
+        f"attention is {_JAIN}."
     ),
     show_more=show_more,
     data="texts",

@@ -16,7 +16,7 @@ import streamlit as st
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.ranges import ranges
-from lab.course.words import escaped, head_name
+from lab.course.words import escaped, head_name, listed
 from lab.evidence.kind_rules import in_words, kinds_in_words
 from lab.evidence.published import CLARK
 from lab.evidence.reasons import LABELS, why
@@ -89,22 +89,23 @@ SHORT = {
 # The known difference between a relation and the paper's, or between the paper's table and its authors' notebook.
 NOTES = {
     "case": (
-        "Universal Dependencies turn it round: there the noun is the head of its preposition. The pair of words is the "
+        "Universal Dependencies reverse the roles: the noun is the head of its preposition. The pair of words is the "
         "same."
     ),
-    "nsubj": "Here with the subjects of passive verbs.",
-    "mark": "Here with the “to” of infinitives, which is aux in the paper’s treebank.",
-    "aux": "Here without the “to” of infinitives.",
-    "cop": "Not in the paper. The authors’ notebook prints it.",
+    "nsubj": "Here, the relation includes the subjects of passive verbs.",
+    "mark": "Here, the relation includes the “to” of infinitives, which is aux in the paper’s treebank.",
+    "aux": "Here, the relation does not include the “to” of infinitives.",
+    "cop": "This relation is not in the paper, but the authors’ notebook prints it.",
     "aux:pass": (
-        "The paper prints 82.5 with an offset of 40.5. The authors’ notebook prints 94.1 with 82.5, and 72.2 with 40.5 "
-        "for cop: the paper’s row seems to pair two offsets. This table has the notebook’s figures."
+        "The paper prints 82.5 with an offset of 40.5. The authors’ notebook prints 94.1 with 82.5, and 72.2 with "
+        "40.5 for cop, so the paper’s row seems to pair two offsets. This table has the notebook’s figures."
     ),
 }
 # Rows of the table without a counterpart in Universal Dependencies, and the reason.
 WITHOUT_TWIN = {
     "prep": "Universal Dependencies have no relation from a preposition up to what it modifies.",
-    "all": "It counts punctuation, and roots, which no head can name right; the sentences here leave both out.",
+    "all": "This row counts punctuation and roots, and no head can name roots right. The sentences here leave both "
+    "out.",
 }
 
 
@@ -113,18 +114,18 @@ def bet() -> Bet:
     offset, share = fixed_offsets()["nsubj"]
     return Bet(
         "count",
-        f"To name the verb of a subject, the best rule about distances is “always {_rule(offset)}”: it is right in "
-        f"{share:.0%} of cases. What do you expect of the best head for each relation of grammar?",
+        f"To name the verb of a subject, the best rule about distances is “always {_rule(offset)}”. This rule is "
+        f"right in {share:.0%} of cases. What do you expect of the best head for each relation of grammar?",
         (
             Belief(
                 "In most relations, a head beats the rule",
-                "A head knows the words, and a distance does not.",
-                "the best head would lie clearly to the right of the best fixed distance in most rows of the figure",
+                "A head knows the words, but a distance knows only places.",
+                "the best head would be clearly to the right of the best fixed distance in most rows of the figure",
             ),
             Belief(
                 "In most relations, no head beats the rule",
-                "Words that belong together are mostly neighbours, and many heads look at a neighbour.",
-                "the best head would lie beside the best fixed distance in most rows of the figure",
+                "Words that belong together are usually neighbours, and many heads look at a neighbour.",
+                "the best head would be next to the best fixed distance in most rows of the figure",
             ),
         ),
     )
@@ -145,7 +146,7 @@ def decided(found: GrammarTest) -> Right | None:
         return None
     unsure = sum(row.judged.verdict is Verdict.INCONCLUSIVE for row in testable)
     option = between((len(held) / len(testable), (len(held) + unsure) / len(testable)), (0.5,))
-    told = f"A head is clearly better than the best rule in {len(held)} of {len(testable)} relations."
+    told = f"In {len(held)} of {len(testable)} relations, a head is clearly better than the best rule."
     return None if option is None else (1 - option, told)
 
 
@@ -237,7 +238,7 @@ def meaning_of(found: GrammarTest, model_id: str) -> str:
     if not held:
         return f"In none of {len(testable)} relations is a head of {name} clearly better than the best fixed distance."
     said = (
-        f"In **{len(held)} of {len(testable)}** relations a head of {name} is clearly better than the best fixed "
+        f"In **{len(held)} of {len(testable)}** relations, a head of {name} is clearly better than the best fixed "
         f"distance and any head before training. {_farthest(max(held, key=gain))}"
     )
     return f"{said} {beside_kinds(testable)}"
@@ -246,7 +247,7 @@ def meaning_of(found: GrammarTest, model_id: str) -> str:
 def beside_kinds(rows: Sequence[RelationRow]) -> str:
     """Count the relations in which a rule that knows only kinds of words is clearly better than the head."""
     worse = [row for row in rows if row.beyond_high < 0]
-    said = f"But a rule that knows only kinds of words is clearly better in **{len(worse)} of {len(rows)}**"
+    said = f"But in **{len(worse)} of {len(rows)}**, a rule that knows only kinds of words is clearly better"
     subject = next((row for row in worse if row.relation == "nsubj"), None)
     if subject is None or (subject.rule_end, subject.rule_side) != (1, LEFT):
         return f"{said}."
@@ -259,9 +260,12 @@ def _elsewhere(found: GrammarTest) -> list[str]:
     held = _held(found)
     there = {row.relation: row.judged.verdict for row in found.elsewhere}
     also = sum(there.get(row.relation) in HOLDS for row in held)
-    new = f"In texts not used for choosing, the same heads are again better in {also} of {len(held)} relations."
+    new = (
+        "In other texts, which were not used for choosing, the same heads are again better than the "
+        f"distance in {also} of {len(held)} relations."
+    )
     above = sum(row.beyond_low > 0 for row in _testable(found))
-    kinds = f"The head is clearly better than the rule that knows only kinds of words in {above}."
+    kinds = f"In {above} relations, the head is clearly better than the rule that knows only kinds of words."
     return [*([new] if found.elsewhere and held else []), kinds]
 
 
@@ -275,15 +279,15 @@ def _farthest(row: RelationRow) -> str:
     ours, rule = (f"{100 * share:.0f}" for share in (row.accuracy, row.offset_accuracy))
     return (
         f"The gain is largest for {WORDS[row.relation]}: {head_name((row.layer, row.head))} is right in {ours} of 100 "
-        f"cases, the distance in {rule}."
+        f"cases, the best distance in {rule}."
     )
 
 
 def verdict_of(found: GrammarTest) -> str:
     """Count the relations by verdict, the most frequent first."""
     counts = Counter(LABELS[row.judged.verdict] for row in found.rows)
-    told = [f"**{verdict}** in {count}" for verdict, count in counts.most_common()]
-    return f"Beside the paper’s effect: {', '.join(told)}."
+    told = [f"**{verdict}** for {count}" for verdict, count in counts.most_common()]
+    return f"By relation, it is {listed(told)}."
 
 
 def in_full(found: GrammarTest, model_id: str) -> str:
@@ -306,14 +310,15 @@ def _sizes(held: Sequence[RelationRow]) -> list[str]:
         return []
     best, smaller = max(held, key=gain), [r for r in held if r.judged.verdict is Verdict.SMALLER]
     found = [
-        f"The largest lead is in {best.relation}, {WORDS[best.relation]}: head {best.name} names the right word in "
-        f"{best.accuracy:.0%} of the cases, the best fixed distance in {best.offset_accuracy:.0%}. So the head leads "
-        f"by {_points(best)} points."
+        f"The largest lead is in {best.relation}, {WORDS[best.relation]}. Head {best.name} names the right word in "
+        f"{best.accuracy:.0%} of the cases, and the best fixed distance names it in {best.offset_accuracy:.0%}. So "
+        f"the head leads by {_points(best)} points."
     ]
     if smaller:
         these = "all of these relations" if len(smaller) == len(held) else f"{len(smaller)} of these relations"
         found.append(
-            "The verdict uses the **lift**: how far the head gets on the way from the best fixed distance to 100%. In "
+            "The verdict uses the **lift**, which says how far the head gets on the way from the best fixed distance "
+            "to 100%. In "
             f"{these} the lift is clearly smaller than in the paper."
         )
     return found
@@ -350,7 +355,8 @@ def _open(testable: Sequence[RelationRow]) -> list[str]:
     if not names:
         return []
     return [
-        f"For {', '.join(names)}, the interval is too wide for a verdict: we need more sentences, not a better model."
+        f"For {', '.join(names)}, the interval is too wide for a verdict. We would need more sentences, not a better "
+        "model."
     ]
 
 
@@ -359,13 +365,13 @@ def why_of(row: RelationRow) -> str:
     reason, published = row.judged.effect.untestable, row.published
     if reason == NO_EFFECT:
         return (
-            f"In the paper itself the best head is hardly above the best fixed distance "
-            f"({published.accuracy:.1%} against {published.offset:.1%}): there is no effect to reproduce."
+            "In the paper itself, the best head is hardly better than the best fixed distance "
+            f"({published.accuracy:.1%} against {published.offset:.1%}), so there is no effect to reproduce."
         )
     if reason == LOOKS_BACK:
         return (
-            f"A head of this model looks back only, so it can name at most {row.reach:.1%}. The best fixed distance, "
-            f"which may look ahead, names {row.offset_accuracy:.1%}."
+            f"A head of this model only looks back, so it can name at most {row.reach:.1%} of the words. The best "
+            f"fixed distance, which may look ahead, names {row.offset_accuracy:.1%} of them."
         )
     return why(row.judged)
 
@@ -373,7 +379,7 @@ def why_of(row: RelationRow) -> str:
 def untestable(found: GrammarTest) -> str:
     """List the relations that cannot be tested here, and why; "" if all can."""
     return "\n".join(
-        f"- **Not testable here**: {row.relation}, {WORDS[row.relation]}. {why_of(row)}"
+        f"- **Not testable here** is {row.relation}, {WORDS[row.relation]}. {why_of(row)}"
         for row in found.rows
         if row.judged.verdict is Verdict.NOT_TESTABLE
     )
@@ -384,12 +390,12 @@ def _bias(rows: Sequence[RelationRow]) -> str:
     bias = sum(row.selection_bias for row in rows) / len(rows)
     if bias > 0:
         return (
-            f"On average, the heads score {100 * bias:.1f} points more on half A, where they were chosen, than on half "
-            "B. That is **selection bias**: the best of many heads is partly lucky."
+            f"On average, the heads score {100 * bias:.1f} points more on half A, where they were chosen, than on "
+            "half B. That is **selection bias**: the best of many heads owes part of its score to luck."
         )
     return (
-        f"On average, the heads score {100 * -bias:.1f} points less on half A, where they were chosen, than on half B: "
-        "there is no visible bias here from choosing the best heads."
+        f"On average, the heads score {100 * -bias:.1f} points less on half A, where they were chosen, than on half "
+        "B. So choosing the best heads caused no visible bias here."
     )
 
 
@@ -444,12 +450,15 @@ def show_cases(model: LoadedModel, found: GrammarTest) -> Trace | None:
         f"**{LABELS[row.judged.verdict].capitalize()}.** {why_of(row)} Head {row.name}, {DIRECTIONS[row.end]}, "
         f"is right in {row.right} of {row.count} cases. {NOTES.get(row.relation, '')}".rstrip()
     )
-    st.caption("These are the sentences of half B with 6 to 18 words and without numbers or addresses, shortest first.")
+    st.caption(
+        "These are the sentences of half B that have 6 to 18 words and no numbers or addresses. The shortest come "
+        "first."
+    )
     cases = cases_of(found, row)
     kinds = {
         title: [case for case in cases if case.right == right] for title, right in (("Right", True), ("Wrong", False))
     }
-    none = "None of the short sentences is of this kind."
+    none = "There is no short sentence of this kind."
     shown = two_kinds(kinds, lambda case, key: _show_case(model, row, case, key), "Other sentences", none)
     return runs.run(model.id, shown[0].text, "", Interventions()) if shown else None
 
@@ -459,8 +468,12 @@ def _show_case(model: LoadedModel, row: RelationRow, case: ShownCase, key: str) 
         st.markdown(marked(case))
         words = case.sentence.words
         asked, sought = escaped(words[case.asked]), escaped(words[case.sought])
-        said = f"names **{escaped(words[case.named])}**" if case.named >= 0 else "names nothing: it sees no other word"
-        st.caption(f"From **{asked}** the head should name **{sought}**; it {said}.")
+        said = (
+            f"names **{escaped(words[case.named])}**"
+            if case.named >= 0
+            else "names nothing, because it sees no other word"
+        )
+        st.caption(f"Starting from **{asked}**, the head should name **{sought}**. It {said}.")
         here: dict[Parameter[Any], Any] = {LAYER: row.layer + 1, HEAD: row.head + 1, **tokens_of(model, case)}
         with st.container(horizontal=True):
             heads = here | {HEADS: str(row.head + 1), UNITS: BETWEEN_WORDS}
@@ -525,18 +538,20 @@ def method(model: LoadedModel) -> str:
     """Say in full how the claim is tested on a model."""
     a, b = (len(half.sentences) for half in halves())
     told = (
-        f"People wrote down the grammar of {a + b:,} sentences of UD English EWT. From one word of each relation a "
-        "head names the word that it attends to most; special tokens and the word itself do not count. The rule always "
-        "names the word at one distance: the distance that is right most often. For each relation the best head is "
-        f"chosen on half **A** ({a} sentences) and measured on half **B** ({b} sentences of other documents). Then the "
-        f"same head reads {len(gum().sentences):,} sentences of UD English **GUM**, which were not used for choosing. "
-        "A second rule names the nearest word of some parts of speech to the left or right. It is chosen on half A, "
-        "with the tags of the lab’s tagger. It is not part of the verdict, because the paper has no such rule."
+        f"People wrote down the grammar of {a + b:,} sentences of UD English EWT. Starting from one word of each "
+        "relation, a head names the word that it attends to most. Special tokens and the word itself do not count. "
+        "The rule always names the word at the distance that is right most often. For each relation, the best head "
+        f"is chosen on half **A** ({a} sentences) and measured on half **B** ({b} sentences from other documents). "
+        f"Then the same head reads {len(gum().sentences):,} sentences of UD English **GUM**, which were not used for "
+        "choosing. A second rule names the nearest word to the left or right that has one of a few parts of speech. "
+        "This rule is chosen on half A, with the tags of the lab’s tagger. It does not enter the verdict, because the "
+        "paper has no such rule."
     )
     if model.config.causal:
         told += (
             f"\n\nA head of {escaped(model.id)} only looks back, so it can start only from the later word of a "
-            "relation. If it cannot see the other word, that counts as wrong; the best fixed distance may look ahead."
+            "relation. If the head cannot see the other word, the case counts as wrong. The best fixed distance may "
+            "look ahead."
         )
     return told
 
@@ -564,13 +579,14 @@ def show_numbers(_: LoadedModel, found: GrammarTest) -> None:
 
 def _show_columns() -> None:
     st.caption(
-        "**Published**: bert-base on the Penn Treebank. **Ours**: the head chosen on A, measured on B. **Best fixed "
-        "distance**: a rule that always names the word at one distance; the distance is chosen on A, the rule measured "
-        "on B. **Kinds**: a rule that always names the nearest word of some parts of speech to one side; the rule is "
-        "chosen on A with the lab’s tagger. **Gold**: the same rule with annotated parts of speech. **Untrained "
-        "twin**: the same model with random weights; its head is chosen and measured like ours. **Lift**: (ours − "
-        "distance) / (1 − distance), computed from the shares, with its 95 % interval from **low** to **high**: 2,000 "
-        "bootstraps over documents. Head 2-6 is head 6 of layer 2. The button in the figure’s corner shows all "
+        "**Published** is the paper’s figure for bert-base on the Penn Treebank. **Ours** is the share of our head, "
+        "which is chosen on A and measured on B. The **distance** rule always names the word at one distance; this "
+        "distance is chosen on A, and the rule is measured on B. The rule by **kinds** always names the nearest word "
+        "on one side that has one of a few parts of speech; it is chosen on A with the lab’s tagger. **Gold** is the "
+        "same rule with annotated parts of speech. The **twin** is the same model with random weights, and its head "
+        "is chosen and measured like ours. The **lift** is (ours − distance) / (1 − distance), computed from the "
+        "shares. Its 95 % interval goes from **low** to **high** (2,000 bootstraps over documents). Head 2-6 is head "
+        "6 of layer 2. The button in the figure’s corner shows all "
         "columns: the relation’s name in the treebank, the published lift, the twin’s lift, our head on A, selection "
         "bias (**A − B**), the rule by kinds in words, p, and the paper’s names."
     )
@@ -579,8 +595,8 @@ def _show_columns() -> None:
 def _show_mapping(*_: object) -> None:
     with st.expander("From the paper’s relations to these", icon=":material/compare_arrows:"):
         st.markdown(
-            "The paper uses the Stanford Dependencies of the Penn Treebank. This table lists the relations that have a "
-            "counterpart here, and the relations without one:"
+            "The paper uses the Stanford Dependencies of the Penn Treebank. This table lists the relations that have "
+            "a counterpart here, and those that have none."
         )
         rows = [(each.name, each.relation, NOTES.get(each.relation, "")) for each in CLARK]
         rows += [(name, "–", reason) for name, reason in WITHOUT_TWIN.items()]
@@ -621,19 +637,22 @@ EXPERIMENT = Experiment(
     measurement=MEASUREMENT,
     bet=lambda _: bet(),
     decided=decided,
-    takes=lambda _: "This takes half a minute for a small model and a few minutes for BERT base.",
-    help="Every sentence is read twice: by this model, and by its untrained twin.",
+    takes=lambda _: "The measurement takes half a minute for a small model and a few minutes for BERT base.",
+    help="This model and its untrained twin both read every sentence.",
     empty=unreadable,
     figure=lambda model, _: partial(relation_chart, model),
     name="grammar-relations",
-    caption=lambda *_: "Each relation’s best head, two rules, the **untrained twin** (before training) and the paper.",
+    caption=lambda *_: (
+        "Each row shows the relation’s best head, two rules, the **untrained twin** (before training) and the paper."
+    ),
     meaning=meaning_of,
     verdict=verdict_of,
     head=subject_head,
     show_in_full=show_in_full,
     show_numbers=show_numbers,
     rule=(
-        "The effect is the **lift**: how far the head gets on the way from the best fixed distance to 100 %. Its "
+        "The effect is the **lift**, which says how far the head gets on the way from the best fixed distance to 100 "
+        "%. Its "
         "interval comes from a bootstrap over documents."
     ),
     show_more=_show_mapping,

@@ -72,45 +72,48 @@ from lab.ui.tables import DECIMAL, SHARE, Column, show_table
 
 
 CLAIMS = {
-    EACH: "Most heads can go, one at a time, for free",
+    EACH: "Most heads can be removed alone at little cost",
     NEEDED: "Some head is needed",
     HURTS: "Some head even hurts",
-    ONE: "One head is enough in most layers",
-    FIFTH: "A fifth of the heads can go together for free",
-    PRUNED: "Four fifths of the heads can go",
+    ONE: "In most layers, one head is enough",
+    FIFTH: "A fifth of the heads can be removed together at little cost",
+    PRUNED: "Four fifths of the heads can be removed",
 }
 # The published results: tables 1, 2 and 3 and §4 of Michel et al. 2019, and Voita et al. 2019.
 PUBLISHED = {
-    EACH: "translation: no significant change of BLEU for 88 of 96 heads",
-    NEEDED: "translation: −0.53 BLEU without head 6 of layer 1, of 36.05",
-    HURTS: "translation: +0.24 BLEU without head 14 of layer 3",
-    ONE: "BERT on MNLI: at worst −0.96 %, not significant; translation: −13.56 BLEU in the worst layer",
-    FIFTH: "20 % of the heads (translation), 40 % (BERT)",
-    PRUNED: "38 of 48 heads, within 0.15 BLEU (Voita et al.)",
+    EACH: "in translation, removing any one of 88 of the 96 heads did not change BLEU significantly",
+    NEEDED: "in translation, BLEU fell by 0.53 from 36.05 without head 6 of layer 1",
+    HURTS: "in translation, BLEU rose by 0.24 without head 14 of layer 3",
+    ONE: "BERT on MNLI lost at most 0.96 %, which is not significant; translation lost 13.56 BLEU in the worst layer",
+    FIFTH: "20 % of the heads in translation, 40 % in BERT",
+    PRUNED: "38 of 48 heads, for at most 0.15 BLEU (Voita et al.)",
 }
 POINTS = f"{100 * MARGIN:.0f} points"
 # Where a share is so near to one half, the count decides nothing.
 _NEAR_HALF = 0.05
 # The rule that each verdict follows.
 RULES = (
-    "Each head is taken away in two ways: it writes 0, or its mean over the sentence. The verdict uses the way that "
-    f"supports the claim less. **For free**: the accuracy falls by clearly less than {POINTS}, a tenth of the way from "
-    "guessing to always right. **Clearly**: with 95 % confidence, by a bootstrap over the nouns and verbs that pairs "
-    "share, corrected by Holm. All claims need a model that is clearly better than guessing.\n\n"
-    "- *Most heads can go, one at a time*: more than half of the heads can go for free, jointly with 95 % confidence. "
-    "“Low” is a **bound**, the share of heads that clearly go for free; “high” is the share of heads that do not "
-    "clearly cost more.\n"
-    "- *Some head is needed*: remove the head whose removal lowers the logit difference most on A; the accuracy on B "
-    "clearly falls.\n"
-    "- *Some head even hurts*: remove the head whose removal raises accuracy most on A; the accuracy on B clearly "
-    "rises.\n"
-    "- *One head is enough in most layers*: in more than half of the layers, all heads but one can go for free on B; "
-    "the head that stays has, on its own, the highest logit difference on A. “Low” and “high” are bounds here, too.\n"
-    "- *A fifth of the heads*: the heads with the lowest I_h on A can go together for free on B.\n\n"
-    f"The papers report no figure on this scale. So an effect counts if it is at least {100 * BOUNDS[NEEDED]:.0f} "
-    f"points of accuracy, a gain if it is at least {100 * BOUNDS[HURTS]:.0f} points, and a share if it is at least a "
-    "tenth above one half. We compare with the untrained twin for the two claims about what one head costs or gains. "
-    "We do not compare the claims about heads that go for free with the twin: it guesses, so it has nothing to lose."
+    "Each head is removed in two ways: it writes 0, or its mean over the sentence. The verdict uses the way that "
+    f"supports the claim less. **At little cost** means that the accuracy falls by clearly less than {POINTS}, a "
+    "tenth of the way from guessing to always right. **Clearly** means with 95 % confidence, by a bootstrap over the "
+    "nouns and verbs that pairs share, corrected by Holm. All claims need a model that is clearly better than "
+    "guessing.\n\n"
+    "- *Most heads can be removed alone* holds if more than half of the heads cost little, jointly with 95 % "
+    "confidence. “Low” is a **lower bound**: the share of heads that clearly cost little. “High” also includes heads "
+    "whose cost is uncertain.\n"
+    "- *Some head is needed* holds if the accuracy on B clearly falls without the head whose removal lowers "
+    "the logit difference most on A.\n"
+    "- *Some head even hurts* holds if the accuracy on B clearly rises without the head whose removal raises "
+    "the accuracy most on A.\n"
+    "- *In most layers, one head is enough* holds if, in more than half of the layers, all heads but one can be "
+    "removed at little cost on B. The head that stays is the one that alone gives the highest logit difference on A. "
+    "“Low” and “high” are bounds here, too.\n"
+    "- *A fifth of the heads* holds if the heads with the lowest I_h on A can be removed together at little cost on "
+    "B.\n\n"
+    f"The papers report no figure on this scale. So a loss counts if it is at least {100 * BOUNDS[NEEDED]:.0f} points "
+    f"of accuracy, a gain if it is at least {100 * BOUNDS[HURTS]:.0f} points, and a share if it is at least a tenth "
+    "above one half. We compare the model with its untrained twin only for the two claims about the loss or gain "
+    "without one head. For the other claims, the twin is no comparison, because it guesses and so has nothing to lose."
 )
 
 
@@ -118,11 +121,11 @@ def bet(config: ModelConfig) -> Bet:
     """Ask whether most heads of a model of this size matter when they are removed one at a time."""
     return Bet(
         "clear",
-        f"Each of the {config.layers * config.heads} heads is removed once, and put back. What do you expect?",
+        f"We remove each of the {config.layers * config.heads} heads once and put it back. What do you expect?",
         (
             Belief(
                 "Without most heads, nothing clearly changes",
-                "Other heads may do the same, or later layers may make up for the loss.",
+                "Other heads may do the same work, or later layers may make up for the loss.",
                 "fewer than half of the heads would clearly change the model’s preference for the right form",
             ),
             Belief(
@@ -381,27 +384,29 @@ def meaning_of(found: NeededTest, model_id: str) -> str:
         return why_of(each)
     cheap = round(each.decides.low * clear.size)
     said = (
-        f"Of {clear.size} heads of {escaped(model_id)}, **{int(clear.sum())}** clearly change the model’s preference, "
-        f"but {cheap} clearly cost less than {POINTS} of accuracy each."
+        f"Of the {clear.size} heads of {escaped(model_id)}, **{int(clear.sum())}** clearly change the "
+        f"model’s preference, but {cheap} clearly cost less than {POINTS} of accuracy each."
     )
     if min(needed.zero.ours, needed.mean.ours) > 0:
         said += (
-            f" The model loses most without {head_name(needed.heads[0])}: {100 * needed.zero.ours:.0f} points if this "
-            f"head writes 0, {100 * needed.mean.ours:.0f} if it writes its mean."
+            f" The model loses most without {head_name(needed.heads[0])}: {100 * needed.zero.ours:.0f} "
+            f"points if this head writes 0, {100 * needed.mean.ours:.0f} if it writes its mean."
         )
     last = last_for_nothing(found)
     if last < clear.size:
-        return f"{said} The {last} least important heads can be removed together before the model is clearly worse."
-    return f"{said} Even with all its heads removed, the model is not clearly worse."
+        return (
+            f"{said} The {last} least important heads can be removed together before the model becomes clearly worse."
+        )
+    return f"{said} Even without all its heads, the model is not clearly worse."
 
 
 def what_of(row: TestedClaim) -> str:
     """Name the quantity that is measured for a claim."""
     return {
-        EACH: f"share of the {row.units} heads that go for free",
+        EACH: f"share of the {row.units} heads that cost little",
         NEEDED: f"accuracy lost without {', '.join(map(name_of, row.heads))}",
         HURTS: f"accuracy gained without {', '.join(map(name_of, row.heads))}",
-        ONE: "share of the layers that do with one head",
+        ONE: "share of the layers for which one head is enough",
         FIFTH: f"accuracy lost without {row.units} heads",
         PRUNED: "not measured",
     }[row.id]
@@ -411,11 +416,13 @@ def why_of(row: TestedClaim) -> str:
     """Give the reason of the verdict on a claim, in a sentence."""
     if row.untestable == GUESSES:
         return (
-            f"With all heads the model is right in {row.right:.0%} of the pairs, not clearly more often than guessing."
+            f"With all heads, the model is right in {row.right:.0%} of the pairs, which is not clearly better than "
+            "guessing."
         )
     if row.untestable == RETRAINED:
         return (
-            "Voita et al. go on training while they prune. The lab trains no weight again, so it tests another claim."
+            "Voita et al. continue training while they prune. The lab does not retrain any weights, so it cannot test "
+            "this claim."
         )
     return why(row.judged)
 
@@ -437,9 +444,8 @@ def in_full(found: NeededTest, model_id: str) -> str:
     said = [
         f"{escaped(model_id)} prefers the good form in {right} of {len(found.plain)} pairs "
         f"({right / len(found.plain):.0%}), and its untrained twin prefers it in {wrong:.0%}.{_below(found)}",
-        f"**{int(clear.sum())} of {mean.size} heads** have an effect that clearly differs from 0: for "
-        f"{falls} of them the "
-        f"logit difference falls without the head, for {rises} it rises. In the untrained twin, "
+        f"**{int(clear.sum())} of {mean.size} heads** have an effect that clearly differs from 0. Without {falls} of "
+        f"these heads, the logit difference falls; without {rises}, it rises. In the untrained twin, "
         f"{int(twin.clear.sum())} heads have such an effect.",
         _strongest(found),
         _fifth(found.row(FIFTH)),
@@ -455,8 +461,8 @@ def _below(found: NeededTest) -> str:
         return ""
     named = "; ".join(f"{row.template}, {row.accuracy:.0%}" for row in below.itertuples())
     return (
-        f" In some templates the model is clearly below guessing ({named}). There, random guessing would count as a "
-        "gain."
+        f" In some templates, the model is clearly worse than guessing ({named}). There, random guessing would count "
+        "as a gain."
     )
 
 
@@ -467,7 +473,7 @@ def _strongest(found: NeededTest) -> str:
         return "Removing a single head never lowers the mean logit difference."
     before, change = float(found.plain.mean()), gains(found.changed, found.plain).mean(axis=-1)[layer, head]
     return (
-        f"The model loses most without head {name_of((layer, head))}: the mean logit difference goes from "
+        f"The model loses most without head {name_of((layer, head))}. Without it, the mean logit difference goes from "
         f"{signed(before)} to {signed(before + mean[layer, head])}, and the accuracy changes by "
         f"{signed(100 * change, 1, plus=True)} points. {_by_template(found, (layer, head))}"
     )
@@ -494,18 +500,19 @@ def needed_where(found: NeededTest) -> str:
         if effect.mean[layer, head] < 0 and effect.clear[layer, head]:
             templates.setdefault((layer, head), []).append(each.name)
     if not templates:
-        return "In no template does removing a single head clearly lower the difference."
+        return "There is no template in which removing a single head clearly lowers the logit difference."
     told = "; ".join(f"{name_of(head)} in *{'*, *'.join(names)}*" for head, names in templates.items())
-    differs = "**Different templates need different heads most.** " if len(templates) > 1 else ""
-    return f"{differs}The model loses most without {told}."
+    differs = "**The head that is needed most depends on the template.** " if len(templates) > 1 else ""
+    return f"{differs}The model loses most without these heads: {told}."
 
 
 def _fifth(row: TestedClaim) -> str:
     lost = row.zero.ours
-    verb = "loses" if lost > 0 else "gains" if lost < 0 else "changes by"
+    verb = "falls by" if lost > 0 else "rises by" if lost < 0 else "changes by"
     return (
         f"Without the {len(row.heads)} heads with the lowest I_h, the accuracy on B {verb} {100 * abs(lost):.1f} "
-        f"points; without {len(row.heads)} random heads it changes by {signed(-100 * row.control, 1, plus=True)}."
+        f"points. Without {len(row.heads)} random heads, it changes by {signed(-100 * row.control, 1, plus=True)} "
+        "points."
     )
 
 
@@ -515,11 +522,11 @@ def by_template(found: NeededTest) -> str:
     pooled = -gains(found.changed, found.plain).mean(axis=-1)
     hidden = [head for head in sorted(costly) if pooled[head] < MARGIN]
     if not hidden:
-        return "The mean over all templates hides no head that a single template needs."
+        return "Averaging over all templates does not hide a head that a single template needs."
     count = "one head costs" if len(hidden) == 1 else f"{len(hidden)} heads cost"
     return (
-        f"The mean over all templates hides something: {count} {POINTS} or more in some template, but less than that "
-        f"on average: {', '.join(map(name_of, hidden))}."
+        f"The mean over all templates hides something: {count} {POINTS} or more in some template, but less on average "
+        f"({', '.join(map(name_of, hidden))})."
     )
 
 
@@ -530,22 +537,28 @@ def agreement_of(found: NeededTest) -> str:
     largest = {each.largest for each in found.effects if each.name in WAYS}
     if len(largest) == 1:
         one = name_of(largest.pop())
-        return f"{said} All five ways name the same head as the one whose removal changes most: {one}."
-    return f"{said} The five ways name {len(largest)} different heads as the one whose removal changes most."
+        return f"{said} In all five ways, removing the same head changes the logit difference most: {one}."
+    return (
+        f"{said} The head whose removal changes the logit difference most is not always the same: the five ways "
+        f"name {len(largest)} different heads."
+    )
 
 
 def bias_of(found: NeededTest) -> str:
     """Compare A and B for the two heads that were chosen on A."""
     rows = [found.row(claim) for claim in (NEEDED, HURTS)]
-    told = [f"{what_of(row)}: {100 * row.on_a:.1f} points on A, {100 * row.zero.ours:.1f} on B" for row in rows]
+    told = [
+        f"the {what_of(row)} is {100 * row.on_a:.1f} points on A and {100 * row.zero.ours:.1f} points on B"
+        for row in rows
+    ]
     flattered = sum(row.on_a > row.zero.ours for row in rows)
     said = "; ".join(told)
     if flattered:
         return (
             f"{said[0].upper()}{said[1:]}. If the number on A is larger, that is **selection bias**: a head is chosen "
-            "partly because it was lucky."
+            "partly because it was lucky on A."
         )
-    return f"{said[0].upper()}{said[1:]}: there is no visible bias from choosing the heads."
+    return f"{said[0].upper()}{said[1:]}. So choosing the heads caused no visible bias."
 
 
 # Single cases.
@@ -600,8 +613,8 @@ def show_pairs(model: LoadedModel, found: NeededTest) -> Trace | None:
     pairs = pairs_of(found, template, head)
     wins, before = sum(each.without > 0 for each in pairs), sum(each.right for each in pairs)
     st.markdown(
-        f"Of {len(pairs)} pairs of half B, the good form wins in {before} with all heads and in {wins} without head "
-        f"{name_of(head)}; the winner changes in {sum(each.turns for each in pairs)}."
+        f"There are {len(pairs)} such pairs in half B. The good form wins in {before} of them with all heads, and in "
+        f"{wins} without head {name_of(head)}. The winner changes in {sum(each.turns for each in pairs)} pairs."
     )
     st.caption("First come the pairs whose winner changes, then the pairs whose logit difference changes most.")
     kinds = {
@@ -622,9 +635,9 @@ def _show_pair(model: LoadedModel, each: ShownPair, head: Head, key: str) -> Non
     with st.container(border=True):
         st.markdown(marked(each.pair))
         now = "good" if each.without > 0 else "bad"
-        turns = f"; now the **{now}** form wins" if each.turns else ""
+        turns = f", so the **{now}** form now wins" if each.turns else ""
         before, after = signed(each.plain, plus=True), signed(each.without, plus=True)
-        st.caption(f"Logit difference {before}; without head {name_of(head)}: {after}{turns}.")
+        st.caption(f"The logit difference is {before} with all heads and {after} without head {name_of(head)}{turns}.")
         text, place, deciding = read(model, each.pair)
         at: dict[Parameter[Any], Any] = {LAYER: head[0] + 1, HEAD: head[1] + 1}
         asked: dict[Parameter[Any], Any] = {
@@ -723,12 +736,13 @@ def method(model: LoadedModel) -> str:
     asked = "after the words before it" if model.config.causal else "at the mask"
     return (
         f"Templates make at least {PAIRS} **minimal pairs**, such as *The boys near the tree* **are** or **is** *old*. "
-        "One form fits, the other does not. The **logit difference** is the logit of the good form minus the logit of "
-        f"the bad one, {asked}; above 0 the good form wins, and the **accuracy** is the share of pairs in which it "
-        "does. Each head is taken away, one at a time: its output becomes 0, or its mean over the sentence. A head, or "
-        "an order of heads, is chosen on half **A** and measured on half **B**, which has other nouns. A gradient "
-        "finds the least important heads: **I_h** says how much the loss of the good form changes with a factor before "
-        "the head; it is divided by the norm of these numbers in the layer."
+        "One form fits, and the other does not. The **logit difference** is the logit of the good form minus the "
+        f"logit of the bad form, {asked}. If it is above 0, the good form wins. The **accuracy** is the share of "
+        "pairs in which the good form wins. The lab removes one head at a time: the head’s output becomes 0, or its "
+        "mean over the sentence. A head, or an order of heads, is chosen on half **A** and measured on half **B**, "
+        "which has other nouns. A gradient finds the least important heads. It gives **I_h**, which says how much the "
+        "loss of the good form changes when the head’s output is multiplied by a factor. I_h is divided by the norm "
+        "of these numbers in the layer."
     )
 
 
@@ -749,8 +763,8 @@ def caption(_: LoadedModel, found: NeededTest) -> str:
     template = _chosen_template(found)
     count = int(found.of(template).sum()) if template else len(found.pairs)
     return (
-        f"Mean over {count} pairs. The **logit difference** says how much the model prefers the right form: below 0, "
-        "this preference is weaker without the head."
+        f"Each cell is a mean over {count} pairs. The **logit difference** says how much the model prefers the right "
+        "form. Below 0, this preference is weaker without the head."
     )
 
 
@@ -770,16 +784,16 @@ def show_numbers(model: LoadedModel, found: NeededTest) -> None:
     with st.expander("All claims in numbers, and why", icon=":material/table_rows:"):
         show_table(claim_frame(found).round(4), _CLAIMS, long_texts=True)
         st.caption(
-            f"**For free**: at a cost of less than {POINTS} of accuracy. **Low** and **high**: the 95 % "
-            "interval, or bounds of a share of heads or layers. **Control**: the mean of all other heads; if one head "
-            "is kept, the mean of all heads of the layer; for a fifth of the heads, the same number of heads in random "
-            "order. **n**: the number of different sentences (only those of B, if heads were chosen). **Heads**: the "
-            "heads chosen on A."
+            f"**At little cost** means at a cost of less than {POINTS} of accuracy. **Low** and **high** are the ends "
+            "of the 95 % interval, or bounds of a share of heads or layers. The **control** is the mean of all other "
+            "heads. If one head is kept, it is the mean of all heads of the layer; for a fifth of the heads, it is "
+            "the same number of random heads. **n** is the number of different sentences (only those of B, if heads "
+            "were chosen). **Heads** lists the heads chosen on A."
         )
         offer_numbers(partial(claim_table, model), "needed-claims", partial(claim_table, model))
         for row in found.rows:
             st.markdown(
-                f"**{LABELS[row.judged.verdict].capitalize()}**: {CLAIMS[row.id]}. {why_of(row)} Published: "
+                f"**{LABELS[row.judged.verdict].capitalize()}**: {CLAIMS[row.id]}. {why_of(row)} The paper reports: "
                 f"{PUBLISHED[row.id]}."
             )
         st.caption("BLEU is a score for translations, from 0 to 100.")
@@ -820,10 +834,11 @@ def _show_by_template(found: NeededTest) -> None:
 def _show_together(model: LoadedModel) -> None:
     draw(partial(pruning_chart, model), "needed-pruning")
     st.caption(
-        "On half B. **I_h**, the gradient importance, says how much the loss of the good form changes with a factor "
-        "before the head; it is measured on A and divided by the norm of these numbers in the layer. **Greedily**: at "
-        f"each step, the heads whose removal costs least on {SAMPLE} pairs of A are removed, and the other heads are "
-        f"measured again. **At random**: the mean over {RANDOM_ORDERS} random orders."
+        "The accuracy is measured on half B. **I_h**, the gradient importance, says how much the loss of the good "
+        "form changes when the head’s output is multiplied by a factor. It is measured on A and divided by the norm "
+        "of these numbers in the layer. **Greedily** means that each step removes the heads whose removal costs "
+        f"least on {SAMPLE} pairs of A, and measures the other heads again. **At random** is the mean over "
+        f"{RANDOM_ORDERS} random orders."
     )
 
 
@@ -832,9 +847,9 @@ def _show_ways(model: LoadedModel, found: NeededTest) -> None:
     st.markdown(agreement_of(found))
     show_table(ablation_frame(found), _ABLATIONS)
     st.caption(
-        "All numbers are from half B. **Heads told from 0**: heads with p < 0.05 after Holm’s correction; without such "
-        "a head the logit difference **falls** or **rises**. **Largest**: the head whose removal changes the logit "
-        "difference most."
+        "All numbers are from half B. **Heads told from 0** are heads with p < 0.05 after Holm’s correction. Without "
+        "such a head, the logit difference **falls** or **rises**. **Largest** names the head whose removal changes "
+        "the logit difference most."
     )
 
 
@@ -843,9 +858,10 @@ def _show_accuracy(found: NeededTest) -> None:
     show_table(frame.round(4), [*_TEMPLATES, *[_WHY_NOT] * bool(frame["why not"].any())], long_texts=True)
     show_table(frame.round(4), _ELSEWHERE)
     st.caption(
-        "**Dropped**: pairs with a word that is not one piece of the vocabulary. **Low** to **high**: the 95 % "
-        "interval, over the nouns and verbs that pairs share. The last table is for context: it shows other models, "
-        "and people, on other sentences of this kind. The figures for BERT base are from Goldberg 2019, table 3; the "
+        "**Dropped** counts pairs with a word that is not one piece of the vocabulary. **Low** and **high** are the "
+        "ends of the 95 % interval, over the nouns and verbs that pairs share. The last table is for context. It "
+        "shows other models, and people, on other sentences of this kind. The figures for BERT base are from Goldberg "
+        "2019, table 3; the "
         "figures for GPT-2 large are from BLiMP (corrected table), which averages over all its sentences with a "
         "subject and a verb."
     )
@@ -876,7 +892,7 @@ def reproduced_by_template(found: NeededTest) -> Lines:
         free = (*_measured(each)[:2], LABELS[each.judged.verdict])
         most = (what_of(one), *_measured(one), f"{one.count:,}", LABELS[one.judged.verdict])
         lines.append((template, costly, *free, *most))
-    free = ("for free, heads at 0", "at their mean", "verdict")
+    free = ("cost little, heads at 0", "at their mean", "verdict")
     return markdown(
         ("template", "heads that cost 5 points", *free, "most needed", "at 0", "at its mean", "twin", "n", "verdict"),
         lines,
@@ -888,7 +904,10 @@ EXPERIMENT = Experiment(
     bet=lambda model: bet(model.config),
     decided=decided,
     takes=lambda model: f"Measuring a model of this size takes about {_time(model)}.",
-    help="The model reads every pair without each head, in five ways, and then with more and more heads removed.",
+    help=(
+        "The model reads every pair without each head, in five ways. Then it reads the pairs with more and "
+        "more heads removed."
+    ),
     show_first=show_first,
     figure=figure,
     name="needed-heads",

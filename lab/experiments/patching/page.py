@@ -86,12 +86,12 @@ from lab.ui.tables import DECIMAL, Column, show_table
 
 # Each claim in words, and the two numbers that it compares.
 SAYS = {
-    EARLY: "Early, the subject has it",
-    LATE: "The asked token has it before the last layer",
-    BROUGHT: "Attention brings it to the asked token",
-    WORKED: "At the subject, the feed-forward network works on it",
+    EARLY: "In early layers, the subject holds the number",
+    LATE: "The asked token holds the number before the last layer",
+    BROUGHT: "Attention brings the number to the asked token",
+    WORKED: "At the subject, the feed-forward network works on the number",
     RANKED: "A gradient ranks the heads as patches do",
-    FAILED: "It errs more for the residual stream than for heads",
+    FAILED: "The gradient errs more for the residual stream than for heads",
 }
 COMPARED = {
     EARLY: ("subject", "asked token"),
@@ -118,16 +118,17 @@ class PatchedHead:
 
 BET = Bet(
     "head",
-    "Only one head’s output at one token is patched. How much of the difference can a single head bring back?",
+    "Suppose that we patch the output of only one head at one token. How much of the difference can this single head "
+    "bring back?",
     (
         Belief(
             "One head is enough for more than half",
-            "A head that finds the subject could carry the number to the place where the word is asked.",
+            "A head that finds the subject could carry the number to the place where the model answers.",
             "one cell of the map of heads would hold more than half of the difference",
         ),
         Belief(
             "No head alone brings back half",
-            "The number may reach that place through many heads and layers, a part through each.",
+            "The number may reach that place through many heads and layers, and each may carry only a part of it.",
             "every cell of the map of heads would hold less than half of the difference",
         ),
     ),
@@ -139,7 +140,9 @@ def decided(found: PatchingTest) -> Right | None:
     best = best_head(found)
     option = between((best.low, best.high), (_HALF,))
     where = f"{head_name(best.head)} at the {_token(found, best.token)}"
-    told = f"The best, {where}, recovers {best.share:.0%} (95 % interval: {best.low:.0%} to {best.high:.0%})."
+    told = (
+        f"The best single head, {where}, recovers {best.share:.0%} (95 % interval: {best.low:.0%} to {best.high:.0%})."
+    )
     return None if option is None else (1 - option, told)
 
 
@@ -392,16 +395,16 @@ def meaning_of(found: PatchingTest, model_id: str) -> str:
     name, best, relay = escaped(model_id), best_head(found), found.relays[SUFFICES]
     if crossing == found.layers:
         said = (
-            f"In {name} the subject’s vector recovers more than the asked token’s in every layer but the last, where "
-            "the asked token recovers everything by construction."
+            f"In {name}, the subject’s vector recovers more than the asked token’s in every layer but the last. "
+            "There, the asked token recovers everything by construction."
         )
     else:
         said = (
-            f"Up to layer {crossing - 1} of {name} the subject’s vector alone recovers more; from layer {crossing} on, "
-            f"the asked token’s vector does ({asked:.0%} against {subject:.0%})."
+            f"Up to layer {crossing - 1} of {name}, the subject’s vector alone recovers more than the asked token’s. "
+            f"From layer {crossing} on, the asked token’s vector recovers more ({asked:.0%} against {subject:.0%})."
         )
     return (
-        f"{said} Attention in layer {relay.layer + 1} brings the number to the asked token: alone it recovers "
+        f"{said} Attention in layer {relay.layer + 1} brings the number to the asked token: on its own, it recovers "
         f"{relay.alone:.0%}. The best single head, {head_name(best.head)} at the {_token(found, best.token)}, recovers "
         f"{best.share:.0%}."
     )
@@ -430,8 +433,8 @@ def why_of(found: PatchingTest, row: PatchingRow) -> str:
     if row.judged.effect.untestable != LAST_LAYER:
         return why(row.judged)
     return (
-        f"The lines cross in layer {found.layers}, the last one. After it the asked token has all of it by the way "
-        "a transformer is built."
+        f"The lines cross in layer {found.layers}, the last one. After this layer, the asked token recovers "
+        "everything because of the way a transformer is built."
     )
 
 
@@ -442,8 +445,8 @@ def relay_of(found: PatchingTest) -> str:
     said = f"Attention in layer {relay.layer + 1} alone recovers {relay.alone:.0%}"
     if relay.alone > 0 and held < relay.alone / 2:
         return (
-            f"{said}, but only {held:.0%} when the feed-forward network of layer {most} is held fixed. So the two work "
-            "together: attention brings the number, and the network turns it into the word."
+            f"{said}, but only {held:.0%} when the feed-forward network of layer {most} is held fixed. So attention "
+            "and the network work together: attention brings the number, and the network turns it into the word."
         )
     return f"{said}, and {held:.0%} when the feed-forward network of layer {most} is held fixed."
 
@@ -475,10 +478,10 @@ def _elsewhere(found: PatchingTest, layer: int) -> str:
 def _held(rows: list[PatchingRow]) -> str:
     held = [row for row in rows if row.judged.verdict in HOLDS]
     if len(held) == len(rows):
-        return f"All {len(rows)} claims about places come out in the paper’s direction."
+        return f"All {len(rows)} claims about places agree with the paper’s direction."
     failed = _named([row for row in rows if row not in held])
     return (
-        f"**{len(held)} of {len(rows)}** claims about places come out in the paper’s direction; the others do not: "
+        f"**{len(held)} of {len(rows)}** claims about places agree with the paper’s direction. The others do not: "
         f"{failed}."
     )
 
@@ -489,8 +492,8 @@ def _untrained(rows: Sequence[PatchingRow]) -> str:
     if not alike:
         return ""
     return (
-        f"Some effects are not clearly larger than in the untrained twin: {_named(alike)}. So training may not be "
-        "their cause."
+        f"Some effects are not clearly larger than in the untrained twin: {_named(alike)}. So training may not have "
+        "caused them."
     )
 
 
@@ -509,9 +512,9 @@ def own_meaning(found: Patching, labels: tuple[str, ...], asked: int, way: str) 
     first, there = int(stream[1].argmax()), stream[1:].argmax(axis=1) == asked
     layer, head, token = (int(at) for at in np.unravel_index(int(maps.heads.argmax()), maps.heads.shape))
     return (
-        f"After layer 1, {quoted(labels[first])} alone {does} the most: {stream[1, first]:.0%} of the difference. "
-        f"{_taken_over(there)} Of the single heads, {layer + 1}-{head + 1} at {quoted(labels[token])} {does} the most: "
-        f"{maps.heads[layer, head, token]:.0%}."
+        f"After layer 1, {quoted(labels[first])} alone {does} the most, {stream[1, first]:.0%} of the difference. "
+        f"{_taken_over(there)} Among the single heads, head {layer + 1}-{head + 1} at {quoted(labels[token])} {does} "
+        f"the most, {maps.heads[layer, head, token]:.0%}."
     )
 
 
@@ -527,9 +530,10 @@ def added_up(heads: Values, ffn: Values, embedded: float, biases: float) -> str:
     """Add up the contributions of one pair."""
     total = float(heads.sum() + ffn.sum()) + embedded + biases
     return (
-        f"Heads {signed(float(heads.sum()), plus=True)}, feed-forward networks {signed(float(ffn.sum()), plus=True)}, "
-        f"embeddings {signed(embedded, plus=True)}, biases {signed(biases, plus=True)}: together "
-        f"**{signed(total, plus=True)}**, the difference between the two logits in the clean sentence."
+        f"The heads add {signed(float(heads.sum()), plus=True)}, the feed-forward networks "
+        f"{signed(float(ffn.sum()), plus=True)}, the embeddings {signed(embedded, plus=True)}, and the biases "
+        f"{signed(biases, plus=True)}. Together, this is **{signed(total, plus=True)}**, the difference between the "
+        "two logits in the clean sentence."
     )
 
 
@@ -559,8 +563,8 @@ def take(*values: str) -> None:
 def show_fields(model: LoadedModel) -> None:
     """Draw the fields, and the maps of the sentences, or the reason why they cannot be patched."""
     st.markdown(
-        "Write two sentences that differ in the deciding word, each with one blank `_`, and two words for the blank. "
-        "Both sentences need the same number of tokens."
+        "Write two sentences that differ in the deciding word, each with one blank `_`. Then write two words for the "
+        "blank. Both sentences must have the same number of tokens."
     )
     left, right = st.columns([3, 1])
     with left:
@@ -584,8 +588,8 @@ def show_fields(model: LoadedModel) -> None:
     )
     if clean < corrupt:
         st.caption(
-            f"{escaped(model.id)} works the other way round: {good} is likelier in the corrupt sentence. Shares still "
-            "refer to the difference between the two runs."
+            f"For {escaped(model.id)}, it is the other way round: {good} is more likely in the corrupt sentence. The "
+            "shares still refer to the difference between the two runs."
         )
     _show_patched(model, two, asked)
 
@@ -615,7 +619,7 @@ def _show_patched(model: LoadedModel, two: Contrast, asked: OwnPair) -> None:
         st.markdown(added_up(*parts_of(model, two)))
         st.caption(
             "The numbers are for the asked token of the clean sentence, with the scales of the LayerNorms held fixed. "
-            "The effect of a part through later layers is left out; a patch includes that effect."
+            "They leave out the effect that a part has through later layers. A patch includes that effect."
         )
         code(contributions)
 
@@ -637,8 +641,8 @@ def show_pairs(model: LoadedModel, found: PatchingTest) -> Trace | None:
     pairs = found.half(1)
     held = sum(map(as_claimed, pairs))
     st.markdown(
-        f"In {held} of the {len(pairs)} pairs of B the subject’s vector recovers more in early layers; then, from some "
-        "layer before the last one on, the asked token’s vector recovers more."
+        f"In {held} of the {len(pairs)} pairs of B, the subject’s vector recovers more in early layers, and the asked "
+        "token’s vector recovers more from some later layer on, before the last one."
     )
     kinds = {
         title: [row for row in pairs if as_claimed(row) == right]
@@ -657,9 +661,10 @@ def _show_pair(model: LoadedModel, found: PatchingTest, row: PairRow, key: str) 
         st.markdown(f"{_written(pair.text)}  \nCorrupt: {_written(pair.other)}")
         early, late = row.numbers[_LOOKED_AT]
         st.caption(
-            f"**{escaped(pair.good)}** minus **{escaped(pair.bad)}**: {signed(row.clean)} in the clean run, "
-            f"{signed(row.corrupt)} in the corrupt run. In early layers the subject recovers {signed(early[0])}, the "
-            f"asked token {signed(early[1])}. The lines cross in layer {late[1]:.0f} of {late[0]:.0f}."
+            f"The logit of **{escaped(pair.good)}** minus the logit of **{escaped(pair.bad)}** is {signed(row.clean)} "
+            f"in the clean run and {signed(row.corrupt)} in the corrupt run. In early layers, the subject recovers "
+            f"{signed(early[0])}, and the asked token {signed(early[1])}. The lines cross in layer {late[1]:.0f} of "
+            f"{late[0]:.0f}."
         )
         with st.container(horizontal=True):
             st.button(
@@ -749,16 +754,19 @@ def show_untestable(model: LoadedModel, reason: str) -> None:
 def method(_: LoadedModel) -> str:
     """Say in full how the claim is tested, on any model."""
     return (
-        "Two sentences differ in one noun, the **subject**: *The boys near the house \\_ old* is the **clean** one, "
-        "*The boy near the house \\_ old* the **corrupt** one, and *were* competes with *was*. The model reads both. "
-        "The **asked token** is where the model answers: the mask, or the last token before the blank.\n\nThen we put "
-        "one vector of the clean run, of one part at one token, into the corrupt run: this is a **patch**. The parts "
+        "Two sentences differ in one noun, the **subject**. *The boys near the house \\_ old* is the **clean** "
+        "sentence, *The boy near the house \\_ old* is the **corrupt** sentence, and *were* competes with *was*. The "
+        "model reads both sentences. "
+        "The **asked token** is the place where the model answers: the mask, or the last token before the "
+        "blank.\n\nThen we take the vector of one part at one token from the clean run and put it into the corrupt "
+        "run. This is a **patch**. The parts "
         "are a token’s vector after a layer (the **residual stream**), the vector that attention or the feed-forward "
-        "network adds to it, and the vector that a single head adds. The share of the difference between the two words "
-        "that a vector recovers says how far this vector **suffices**: (patched − corrupt) / (clean − corrupt), each "
-        "the logit of the right word minus the logit of the wrong one. The other way round, putting a corrupt vector "
-        "into the clean run shows how much is lost, so how much the part is **needed**. In both directions, 1 is the "
-        f"whole difference; a part below 0 works against the answer. A template makes {PAIRS} pairs. Layers are chosen "
+        "network adds to it, and the vector that a single head adds. How far a vector **suffices** is the share of "
+        "the difference between the two words that it recovers: (patched − corrupt) / (clean − corrupt). Each of "
+        "these terms is the logit of the right word minus the logit of the wrong word. The other way round, we put a "
+        "corrupt vector into the clean run. The share that is lost says how much the part is **needed**. In both "
+        "directions, 1 is the whole difference, and a part below 0 works against the answer. A template makes "
+        f"{PAIRS} pairs. Layers are chosen "
         "on half **A** and measured on half **B**, which has other "
         f"subjects. A pair whose two runs differ by less than {SMALL} logits is left out."
     )
@@ -773,8 +781,8 @@ def show_choices() -> None:
 def caption(_: LoadedModel, found: PatchingTest) -> str:
     """Say over how many pairs the map is a mean, and what the asked token is."""
     return (
-        f"Mean over {len(found.half(1))} pairs; 1 is the whole difference. **{escaped(found.tokens[found.asked])}** is "
-        "the **asked token**, where the model answers."
+        f"Each number is a mean over {len(found.half(1))} pairs, and 1 is the whole difference. "
+        f"**{escaped(found.tokens[found.asked])}** is the **asked token**, where the model answers."
     )
 
 
@@ -788,9 +796,9 @@ def show_numbers(model: LoadedModel, found: PatchingTest) -> None:
     with st.expander("Attention, and the network above it", icon=":material/alt_route:"):
         show_table(relay_frame(found), _RELAYS)
         st.caption(
-            "We patch the attention output of one layer at the asked token, but make a network above it write there "
-            "what it wrote in the unpatched run. Attention and these networks are partners: comparing what each "
-            "recovers alone would treat them as rivals."
+            "We patch the attention output of one layer at the asked token. But we make a network above this layer "
+            "write the same vector there as in the unpatched run. Attention and these networks are partners, and "
+            "comparing what each recovers alone would treat them as rivals."
         )
     with st.expander("All claims in numbers", icon=":material/table_rows:"):
         _show_table(model)
@@ -801,8 +809,8 @@ def show_more(model: LoadedModel, found: PatchingTest) -> None:
     with st.expander("The best single sites", icon=":material/my_location:"):
         show_table(best_frame(found), _SITES)
         st.caption(
-            "The sites are chosen on A and measured on B. **A − B** is selection bias: the best of many sites "
-            "is partly lucky."
+            "The sites are chosen on A and measured on B. **A − B** is selection bias: the best of many sites owes "
+            "part of its share to luck."
         )
     with st.expander(
         "Can a gradient predict this without patching?",
@@ -817,28 +825,28 @@ def show_more(model: LoadedModel, found: PatchingTest) -> None:
 def _show_table(model: LoadedModel) -> None:
     show_table(claim_table(model), _CLAIMS, long_texts=True)
     st.caption(
-        "**First** and **second**: the two quantities that are compared, as means over B. **Effect**: first − second, "
-        "with its 95 % interval from **low** to **high** (2,000 bootstraps over the nouns and verbs that pairs share). "
-        "**Early**: the first half of the layers between the embeddings and the last one. **Layer of the crossing**: "
-        "the first layer after which the asked token recovers as much as the subject; after the last layer, it "
-        "recovers everything by construction. Attention and networks are compared up to that layer. **Untrained "
-        "twin**: the effect in the same model with random weights, in the half of the pairs in which its two runs "
-        "differ most. “Numbers and files” also has p, and the results on A. The paper reports other quantities, about "
-        "facts, so there is no published figure to compare."
+        "**First** and **second** are the two quantities that are compared, as means over B. The **effect** is first "
+        "− second. Its 95 % interval goes from **low** to **high** (2,000 bootstraps over the nouns and verbs that "
+        "pairs share). **Early** means the first half of the layers between the embeddings and the last one. The "
+        "**layer of the crossing** is the first layer after which the asked token recovers as much as the subject; "
+        "after the last layer, it recovers everything by construction. Attention and networks are compared up to the "
+        "layer of the crossing. The **twin** is the same model with random weights, tested on the half of the pairs "
+        "in which its two runs differ most. “Numbers and files” also has p and the results on A. The paper reports "
+        "other quantities, about facts, so there is no published figure to compare with."
     )
     offer_numbers(partial(claim_table, model), "patching-claims", partial(claim_table, model))
 
 
 def _show_gradients(model: LoadedModel, found: PatchingTest) -> None:
     st.markdown(
-        "**Attribution patching** (Nanda 2023): the gradient in the corrupt run, times the difference between the two "
-        "runs, estimates all patches at once. It replaces the real layers above by a straight line."
+        "**Attribution patching** (Nanda 2023) estimates all patches at once: it multiplies the gradient in the "
+        "corrupt run by the difference between the two runs. So it replaces the real layers above by a straight line."
     )
     draw(partial(template_estimates, model, PATCH.chosen()), "template-estimates")
     show_table(estimate_frame(found), _ESTIMATES)
     st.caption(
-        "The numbers are computed from the means over B. **Error**: Σ|foreseen − patched| / Σ|patched|; it is 0 if the "
-        "gradient is right everywhere."
+        "The numbers are computed from the means over B. The **error** is Σ|predicted − patched| / Σ|patched|, which "
+        "is 0 if the gradient is right everywhere."
     )
 
 
@@ -866,10 +874,10 @@ EXPERIMENT = Experiment(
     show_untestable=show_untestable,
     bet=lambda _: BET,
     decided=decided,
-    takes=lambda _: "This takes some minutes for a small model and far longer for BERT base.",
+    takes=lambda _: "The measurement takes some minutes for a small model and much longer for BERT base.",
     help=(
-        "The lab patches every part at every token in every pair, in both directions; for the twin, it does so in half "
-        "of the pairs."
+        "The lab patches every part at every token of every pair, in both directions. For the twin, it patches only "
+        "half of the pairs."
     ),
     figure=lambda model, _: partial(template_map, model, PATCH.chosen(), PATCH_WAY.chosen()),
     name="template-patches",
@@ -882,11 +890,12 @@ EXPERIMENT = Experiment(
     show_in_full=show_in_full,
     show_numbers=show_numbers,
     rule=(
-        "The effect is first − second. No paper gives a scale. So an effect counts if it is at least a tenth of the "
-        "difference between the two runs, half a layer, or a rank correlation of 0.1. Two orders count as alike if "
-        f"their rank correlation is at least {ALIKE}, a limit that the lab chose. A claim about the crossing cannot be "
-        "tested if the lines cross only in the last layer. We changed the template once, before these results, because "
-        "in the first version both directions were the same by symmetry."
+        "The effect is the first quantity minus the second. No paper says how large an effect must be. So an effect "
+        "counts if it is at least a tenth of the difference between the two runs, half a layer, or a rank "
+        f"correlation of 0.1. Two orders count as alike if their rank correlation is at least {ALIKE}, a limit that "
+        "the lab chose. A claim about the crossing cannot be tested if the lines cross only in the last layer. We "
+        "changed the template once, before these results, because both directions were the same by symmetry in the "
+        "first version."
     ),
     show_more=show_more,
     data="pairs",

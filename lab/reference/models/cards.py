@@ -79,7 +79,8 @@ def _show_parts(parts: Sequence[Part]) -> None:
     """Draw the parts of a card, in their order."""
     if any(isinstance(part, str) and "top-1" in part for part in parts):
         st.caption(
-            "**Top-1**: how often the first guess is right; **top-5**: how often one of the first five is right."
+            "**Top-1** says how often the first guess is right. **Top-5** says how often one of the first five "
+            "guesses is right."
         )
     for part in parts:
         match part:
@@ -99,9 +100,10 @@ def _show_jobs(found: Sequence[Notable]) -> None:
         return
     st.header("What its heads do")
     st.markdown(
-        "Measured on UD English EWT dev, sentences whose grammar people marked; copying is measured on random tokens "
-        "that occur twice. A head is named by layer and number: 3-1 is head 1 of layer 3. **Chance** is the score of a "
-        "head that knows nothing about the job: the best fixed distance for a relation, a uniform head for other jobs. "
+        "The jobs are measured on UD English EWT dev, which are sentences whose grammar people marked. Copying is "
+        "measured on random tokens that occur twice. A head is named by layer and number: 3-1 is head 1 of layer 3. "
+        "**Chance** is the score of a head that knows nothing about the job. For a relation, this is the best fixed "
+        "distance; for other jobs, it is a uniform head. "
         "The job “looks at all tokens alike” has no chance score, because a uniform head does just that. The best of "
         "many heads is chosen and measured on the same sentences, so its score is a little too high."
     )
@@ -116,8 +118,8 @@ def _show_hub(entry: ModelCard) -> None:
     """Draw the catalogue's facts about a model from the Hub, and whether the model can be downloaded."""
     st.header(escaped(entry.title))
     st.markdown(
-        f"{quoted(entry.id)} is {escaped(str(entry.repository))} on the Hugging Face Hub: about "
-        f"{entry.megabytes:,} MB, licence {entry.licence}. {_HERE[_state(entry)]}"
+        f"{quoted(entry.id)} is {escaped(str(entry.repository))} on the Hugging Face Hub. It has about "
+        f"{entry.megabytes:,} MB, and its licence is {entry.licence}. {_HERE[_state(entry)]}"
     )
 
 
@@ -156,9 +158,9 @@ def _show_side_by_side() -> None:
     st.header("Side by side")
     st.table(pd.DataFrame(known).map("{:,}".format), border="horizontal")
     st.caption(
-        "The first columns are the lab’s own models; their parameters are counted in their files, including vocabulary "
-        "heads. The other columns are the papers’ models: their parameters follow from the published configurations, "
-        "without such heads. BERT’s paper rounds to 110 and 340 million."
+        "The first columns show the lab’s own models. Their parameters are counted in their files, including "
+        "vocabulary heads. The other columns show the papers’ models. Their parameters follow from the published "
+        "configurations, without such heads. BERT’s paper rounds the numbers to 110 and 340 million."
     )
 
 
@@ -184,7 +186,7 @@ def _show_catalogue() -> None:
     )
     st.table(table, border="horizontal", hide_index=True)
     if runs.downloads_allowed():
-        st.markdown("Choose a model in the sidebar; a lesson then offers the download.")
+        st.markdown("Choose a model in the sidebar. A lesson then offers the download.")
     else:
         with st.expander("For whoever runs this server", icon=":material/dns:"):
             st.markdown("Downloads are allowed with `LAB_ALLOW_DOWNLOADS=1`.")

@@ -80,8 +80,8 @@ def show_maps(page: OpenPage, trace: Trace) -> Pair:
             if len(trace) > figures.MAP_TOKENS:
                 st.caption(f"The first {figures.MAP_TOKENS} of {len(trace)} tokens are drawn.")
     st.markdown(
-        f"Layer {layer + 1}, head {head + 1} of both models, on one colour scale from 0 to {high:.3f}. The two maps "
-        f"place **{moved:.0%}** of a row’s attention on different tokens, on average over rows."
+        f"Layer {layer + 1}, head {head + 1} of both models, on one colour scale from 0 to {high:.3f}. On average "
+        f"over rows, the two maps place **{moved:.0%}** of a row’s attention on different tokens."
     )
     if known:
         code(random_twin)
@@ -94,16 +94,16 @@ def _which(model: LoadedModel, place: tuple[int, int], twin: str, order: list[in
     options = tuple(
         Option(
             f"Map {letter}",
-            f"Map {letter} belongs to {whose[which]}: its rows have on average {spreads[which]:.2f} of the largest "
-            f"possible entropy, and the rows of the other map have {spreads[1 - which]:.2f}. A row that attends to all "
-            "tokens alike has 1.",
+            f"Map {letter} belongs to {whose[which]}: on average, its rows have {spreads[which]:.2f} of the largest "
+            f"possible entropy, and the rows of the other map have {spreads[1 - which]:.2f}. A row that attends to "
+            "all tokens alike has the value 1.",
             correct=which == 0,
         )
         for letter, which in zip("AB", order, strict=True)
     )
     prompt = (
-        f"One map is layer {place[0] + 1}, head {place[1] + 1} of {quoted(model.id)}, the other is the same head "
-        f"with {twin}. Which is the trained one?"
+        f"One map is layer {place[0] + 1}, head {place[1] + 1} of {quoted(model.id)}. The other map is "
+        f"the same head with {twin}. Which map belongs to the trained model?"
     )
     return Question("which-is-trained", prompt, options)
 
@@ -116,8 +116,9 @@ def show_heads(page: OpenPage, trace: Trace) -> Pair:
         return pair
     spreads = [head_spread(each) for each in pair]
     st.markdown(
-        "How evenly does a head spread its attention? The entropy of a row, divided by the largest it could have, as a "
-        "mean over rows: 0 if each token attends to one token, 1 if each attends to all alike."
+        "How evenly does a head spread its attention? Each number is the entropy of a row, divided by the largest "
+        "possible entropy, and averaged over rows. It is 0 if each token attends to one token, and 1 if each token "
+        "attends to all tokens alike."
     )
     names, keys = (trace.model.id, twin), ("spread-trained", "spread-random")
     for column, traced, name, key in zip(st.columns(2), pair, names, keys, strict=True):
@@ -159,7 +160,7 @@ def show_predictions(page: OpenPage, trace: Trace) -> Pair:
     words = trace.model.config.vocabulary
     st.markdown(
         f"These are the {figures.TOP} most probable {view.noun} of each model, on one scale. If all {words:,} were "
-        f"equally probable, each would have {share(1 / words)}."
+        f"equally probable, each would have the probability {share(1 / words)}."
     )
     _show_truth(view, both, (trace.model.id, twin))
     return view.trace, seen

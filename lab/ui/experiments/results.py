@@ -18,10 +18,10 @@ def show_verdict(told: str) -> None:
 
 
 def explained(told: str) -> str:
-    """Return a sentence that says what each verdict means that ``told`` names."""
+    """Return a sentence for each verdict that ``told`` names: what this verdict means."""
     given = {label.lower() for label in re.findall(r"\*\*([^*]+)\*\*", told)}
-    said = [f"*{label}*: {IN_SHORT[each]}" for each, label in LABELS.items() if label in given]
-    return f"What the words say. {'; '.join(said)}." if said else ""
+    said = [f"*{label.capitalize()}* means {IN_SHORT[each]}." for each, label in LABELS.items() if label in given]
+    return " ".join(said)
 
 
 def origin(made: Provenance | None, data: str) -> DeltaGenerator:
@@ -35,8 +35,8 @@ def origin(made: Provenance | None, data: str) -> DeltaGenerator:
         row.caption("This result was measured on this server, with the model on screen.", width="content")
     else:
         row.caption(
-            f"This result ships with the lab: `{made.command}` at commit {made.commit[:10]}, for these very weights "
-            f"(SHA-256 {made.model[:10]}…) and {data} ({made.data[:10]}…).",
+            f"This result ships with the lab. `{made.command}` computed it at commit {made.commit[:10]}, for these "
+            f"very weights (SHA-256 {made.model[:10]}…) and {data} ({made.data[:10]}…).",
             width="content",
         )
     return row

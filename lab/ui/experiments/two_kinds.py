@@ -12,7 +12,7 @@ AT_ONCE = 3  # cases of each kind
 
 
 def two_kinds(
-    kinds: Mapping[str, Sequence[Case]], draw: Callable[[Case, str], None], others: str, none: str = "None."
+    kinds: Mapping[str, Sequence[Case]], draw: Callable[[Case, str], None], others: str, none: str = "There are none."
 ) -> list[Case]:
     """Draw :data:`AT_ONCE` cases of each kind under the kind's title, in their order; returns the cases drawn.
 

@@ -32,14 +32,19 @@ def test_one_token_moves_the_model_from_one_word_to_another() -> None:
     told, ((first, p), (second, q)) = said("lab-bert", *EXAMPLE, 4)
     assert first != second
     assert told.startswith(f"A’s first word is {quoted(first)} ({p:.2f}), and B’s is {quoted(second)} ({q:.2f}).")
-    assert f"in one token, {quoted('dogs')} and {quoted('dog')}: this swap is enough to move the model" in told
+    assert (
+        f"only in one token, {quoted('dogs')} in A and {quoted('dog')} in B. This swap is enough to move the model"
+        in told
+    )
 
 
 def test_one_token_that_moves_nothing_is_said_to() -> None:
     told, ((first, p), (second, q)) = said("lab-bert", EXAMPLE[0], SAME, 4)
     assert first == second
-    assert told.startswith(f"Both expect {quoted(first)} most: A gives this word {p:.2f}, and B gives it {q:.2f}.")
-    assert told.endswith("this swap does not change the word that comes first.")
+    assert told.startswith(
+        f"Both expect {quoted(first)} most. A gives this word the probability {p:.2f}, and B gives it {q:.2f}."
+    )
+    assert told.endswith("This swap does not change the word that comes first.")
 
 
 @pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])

@@ -51,13 +51,13 @@ def test_the_meaning_has_the_table_s_numbers(found: CopyingTest, gpt2: LoadedMod
     assert (
         f"When head {best['head']} writes 0 instead of its mean, the loss rises by {best['loss rises by']:.2f}"
     ) in full
-    assert f"when a random head does, it rises by {random['loss rises by'].mean():.2f}." in full
+    assert f"When a random head writes 0, the loss rises by {random['loss rises by'].mean():.2f}." in full
     alike, second = log(gpt2.config.vocabulary), found.plain.second.mean()
     first = found.plain.by_place[: found.period - 1].mean()
     assert f"falls from {first:.1f} in the first copy to {second:.1f} in the second." in said
     assert 0.25 < (alike - second) / alike < 0.75 and "**m copies in part:**" in said
     most = random.sort_values("at its mean").iloc[-1]
-    assert (f"Removing one of the random heads, {most['head']}, costs" in page.in_full(found)) == (
+    assert (f"Removing one of the random heads, {most['head']}, raises the loss by" in page.in_full(found)) == (
         most["at its mean"] >= best["at its mean"] / 2
     )
 
@@ -69,7 +69,7 @@ def test_what_a_0_costs_beyond_all_copying_is_said_to_be_more(found: CopyingTest
     for row in found.rows:
         assert (f"{row.name} ({row.zero.rise:.2f})" in told) == (row.zero.rise > found.most_lost)
     less = moved(moved(moved(found, BEST, 0.5), SOURCE, 0.5), BOTH, 0.5)
-    assert "costs even more" not in page.in_full(less)
+    assert "rises even more" not in page.in_full(less)
 
 
 def test_the_meaning_says_where_the_two_heads_look(found: CopyingTest) -> None:
@@ -78,11 +78,12 @@ def test_the_meaning_says_where_the_two_heads_look(found: CopyingTest) -> None:
     before = scores["previous-token score"]
     assert f"Head {best} gives {scores['induction score'][best]:.2f} of its attention" in said
     assert (
-        f"Head {source} gives {before[source]:.2f} of its attention to the token before: the most of all 32 heads"
+        f"Head {source} gives {before[source]:.2f} of its attention to the previous token, the largest share among "
+        "all 32 heads"
     ) in said
     assert before.idxmax() == source and f"{source} tells each token which token came before it" in said
     other = page.in_full(replace(found, previous=-found.previous))
-    assert "number 32 of all 32 heads" in other and "work together" not in other
+    assert "number 32 among all 32 heads" in other and "work together" not in other
     assert "work together" not in page.in_full(moved(found, BEST, 0.0))
 
 
@@ -90,7 +91,10 @@ def test_the_control_for_position_is_read_off_the_texts(found: CopyingTest) -> N
     place = next(each for each in found.distances if each.period == found.period)
     fresh, repeated = place.fresh.mean(), place.repeated.mean()
     said = page.in_full(found)
-    assert f"gives {fresh:.2f} of its attention to the token at that distance, and {repeated:.2f}" in said
+    assert (
+        f"gives {fresh:.2f} of its attention to the token at that distance; in repeated text, it gives {repeated:.2f}"
+        in said
+    )
     assert fresh < 0.25 * repeated and "not for the distance" in said
     assert (page.decided(found) or (None,))[0] == 1
     same = tuple(replace(each, fresh=each.repeated) for each in found.distances)
@@ -101,7 +105,9 @@ def test_the_control_for_position_is_read_off_the_texts(found: CopyingTest) -> N
     assert distance_frame(found)["repeated"].tolist() == [each.repeated.mean() for each in found.distances]
 
 
-@pytest.mark.parametrize(("more", "told"), [(1.0, "costs 1.00 more"), (0.0, "hardly changes the loss"), (-1.0, "")])
+@pytest.mark.parametrize(
+    ("more", "told"), [(1.0, "raises the loss by another 1.00"), (0.0, "hardly changes the loss"), (-1.0, "")]
+)
 def test_the_second_head_s_part_is_read_off_the_couple(found: CopyingTest, more: float, told: str) -> None:
     said = page.in_full(moved(moved(found, BEST, 2.0), BOTH, 2.0 + more))
     assert ("away as well" in said) == bool(told) and told in said

@@ -51,18 +51,21 @@ def test_the_meaning_has_the_table_s_numbers(model_id: str) -> None:
     _, found = model_and_result(model_id)
     said, full, table = page.meaning_of(found, "m"), page.in_full(found), as_frame(found).set_index("method")
     line = table.loc["raw attention"]
-    assert f"the order by blanking have a ρ of **{line['ρ']:.2f}**" in said
+    assert f"the order by blanking with a ρ of **{line['ρ']:.2f}**" in said
     assert f"over all layers, ρ is {table.loc['attention, all layers', 'ρ']:.2f}." in said
     near = table.loc["nearness alone", "ρ"]
-    assert said.endswith(f"{'does better' if near > line['ρ'] else 'reaches'}: {near:.2f}.")
+    assert said.endswith(f"{'does better, with' if near > line['ρ'] else 'reaches'} a ρ of {near:.2f}.")
     verdicts = page.verdict_of(found).splitlines()[1:]
     assert [verdict.split("**")[1] for verdict in verdicts] == [LABELS[row.judged.verdict] for row in found.rows]
     twin = f"{line['untrained twin']:z.2f}".replace("-", "−")
     assert f"{line['low']:.2f} to {line['high']:.2f}" in full
-    assert f"{line['beyond']:.2f} of attention’s agreement is left" in full and f"the ρ of attention is {twin}" in full
+    assert (
+        f"held fixed, attention still has a ρ of {line['beyond']:.2f}" in full
+        and f"attention has a ρ of {twin}" in full
+    )
     yardstick = page.yardstick_of(found)
     off = found.between[~np.eye(len(found.between), dtype=bool)]
-    assert f"agree most ({off.max():.2f})" in yardstick and f"agree least ({off.min():.2f})" in yardstick
+    assert f"agree most (ρ = {off.max():.2f})" in yardstick and f"agree least (ρ = {off.min():.2f})" in yardstick
     for row in found.rows:
         told = (
             f"leads {page.COMPARED[row.claim][1]} by {row.effect:.2f}; in the twin, the lead is {row.twin:.2f}".replace(
@@ -94,7 +97,7 @@ def test_the_order_that_agrees_best_is_the_answer(better: dict[str, float], opti
     _, found = model_and_result("lab-gpt2")
     decided = page.decided(with_rho(found, **{"attention": 0.1, "gradient": 0.2, "near": 0.3, **better}))
     assert decided is not None and decided[0] == option
-    assert f"is {max(better.values()):.2f}; next is" in decided[1].replace("+", "")
+    assert f"is {max(better.values()):.2f}. The next best order, by " in decided[1].replace("+", "")
 
 
 def test_where_two_are_best_there_is_no_answer() -> None:
@@ -133,7 +136,7 @@ def test_an_order_counts_from_the_first_pick_and_the_rest_share_a_rank() -> None
 def test_picks_are_counted_beside_guessing(picked: list[int], hits: int) -> None:
     """Guessing finds k of the k most important of 5 tokens with the chance k / 5 each."""
     said, count = page.found_by(picked, np.array([5.0, 4.0, 3.0, 2.0, 1.0])), len(picked)
-    assert said.startswith(f"**{hits} of your {count} tokens**") and f"finds {count * count / 5:.1f} on" in said
+    assert said.startswith(f"**{hits} of your {count} tokens**") and f"find {count * count / 5:.1f} of them on" in said
 
 
 @pytest.mark.parametrize("model_id", MODELS)

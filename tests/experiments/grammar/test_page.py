@@ -36,17 +36,20 @@ def test_the_meaning_counts_what_the_table_says(found: GrammarTest) -> None:
     assert f"**{len(clear)} of {len(testable)}** relations" in said
     told = page.verdict_of(found)
     for verdict, count in table["verdict"].value_counts().items():
-        assert f"**{verdict}** in {count}" in told
+        assert f"**{verdict}** for {count}" in told
     also = gum[gum["verdict"].isin(held) & gum["relation"].isin(clear["relation"])]
-    assert f"the same heads are again better in {len(also)} of {len(clear)} relations." in page.in_full(found, "m")
+    assert (
+        f"the same heads are again better than the distance in {len(also)} of {len(clear)} relations."
+        in page.in_full(found, "m")
+    )
     assert table["on the other treebank"].tolist() == gum["verdict"].tolist()
     full = page.in_full(found, "m")
     points = 100 * (clear["ours"] - clear["best fixed distance"])
     best = clear.loc[points.idxmax()]
-    assert f"lead is in {best['relation']}, {page.WORDS[best['relation']]}: head {best['head']} names" in full
+    assert f"lead is in {best['relation']}, {page.WORDS[best['relation']]}. Head {best['head']} names" in full
     layer, head = best["head"].split("-")
     ours, rule = (f"{100 * best[each]:.0f}" for each in ("ours", "best fixed distance"))
-    assert f"layer {layer}, head {head} is right in {ours} of 100 cases, the distance in {rule}." in said
+    assert f"layer {layer}, head {head} is right in {ours} of 100 cases, the best distance in {rule}." in said
     assert f"the head leads by {points.max():.1f} points" in full
     smaller = (clear["verdict"] == "smaller").sum()
     assert (
@@ -65,8 +68,11 @@ def test_the_rule_by_kinds_is_counted_by_its_intervals(found: GrammarTest) -> No
     testable = table[table["verdict"] != "not testable here"]
     said = page.beside_kinds([row for row in found.rows if row.judged.verdict is not Verdict.NOT_TESTABLE])
     worse, better = (testable["above the rule, high"] < 0).sum(), (testable["above the rule, low"] > 0).sum()
-    assert f"kinds of words is clearly better in **{worse} of {len(testable)}**" in said
-    assert f"the rule that knows only kinds of words in {better}." in page.in_full(found, "m")
+    assert f"But in **{worse} of {len(testable)}**, a rule that knows only kinds of words is clearly better" in said
+    assert (
+        f"In {better} relations, the head is clearly better than the rule that knows only kinds of words."
+        in page.in_full(found, "m")
+    )
     for row in found.rows:
         assert row.beyond_low <= row.accuracy - row.rule_accuracy <= row.beyond_high
         assert 0 <= row.where_rule_fails <= min(row.right, row.count - row.rule_right)
@@ -91,7 +97,7 @@ def test_the_answer_is_the_result_s(found: GrammarTest) -> None:
     verdicts = [row.judged.verdict for row in found.rows if row.judged.verdict is not Verdict.NOT_TESTABLE]
     held, unsure = sum(verdict in HOLDS for verdict in verdicts), verdicts.count(Verdict.INCONCLUSIVE)
     least, most = (2 * count > len(verdicts) for count in (held, held + unsure))
-    told = f"A head is clearly better than the best rule in {held} of {len(verdicts)} relations."
+    told = f"In {held} of {len(verdicts)} relations, a head is clearly better than the best rule."
     assert page.decided(found) == ((int(not least), told) if least == most else None)
 
 
@@ -104,7 +110,7 @@ def test_most_relations_are_more_than_half(found: GrammarTest, better: int, opti
     twelve = replace(found, rows=(row,) * better + (none,) * (12 - better))
     assert page.decided(twelve) == (
         option,
-        f"A head is clearly better than the best rule in {better} of 12 relations.",
+        f"In {better} of 12 relations, a head is clearly better than the best rule.",
     )
 
 

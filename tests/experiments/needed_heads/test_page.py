@@ -60,7 +60,7 @@ def test_the_meaning_has_the_tables_numbers(found: NeededTest) -> None:
     full = page.in_full(found, "m").replace("**", "").replace("−", "-")
     table, each, needed = effect_frame(found), found.row(EACH), found.row(NEEDED)
     clear = table[table["p (Holm)"] < 0.05]
-    assert f"Of {len(table)} heads of m, {len(clear)} clearly change" in said
+    assert f"Of the {len(table)} heads of m, {len(clear)} clearly change" in said
     assert f"{round(min(each.zero.low, each.mean.low) * len(table))} clearly cost less" in said
     chosen = [part + 1 for part in needed.heads[0]]
     lost = f"without layer {chosen[0]}, head {chosen[1]}: {100 * needed.zero.ours:.0f} points if this head writes 0, "
@@ -72,10 +72,10 @@ def test_the_meaning_has_the_tables_numbers(found: NeededTest) -> None:
         (line,) = [line for line in told if page.CLAIMS[row.id] in line]
         assert f"**{LABELS[row.judged.verdict]}**" in line
     assert f"{len(clear)} of {len(table)} heads have an effect that clearly differs from 0" in full
-    assert f"for {(clear['change'] < 0).sum()} of them" in full
-    assert f"for {(clear['change'] > 0).sum()} it rises" in full
+    assert f"Without {(clear['change'] < 0).sum()} of these heads, the logit difference falls" in full
+    assert f"without {(clear['change'] > 0).sum()}, it rises" in full
     most, before = table.iloc[0], found.plain.mean()
-    assert f"without head {most['head']}: the mean logit difference goes from {before:.2f} to" in full
+    assert f"without head {most['head']}. Without it, the mean logit difference goes from {before:.2f} to" in full
     assert (
         f"{before + most['change']:.2f}, and the accuracy changes by {100 * most['change of the accuracy']:+.1f}"
     ) in full
@@ -93,7 +93,7 @@ def test_templates_below_guessing_are_named_and_no_others(found: NeededTest) -> 
     for row in table.itertuples():
         assert (f"{row.template}, {row.accuracy:.0%}" in said) == (row.high < 0.5)
     right = replace(found, plain=np.abs(found.plain))
-    assert "below guessing" not in page.in_full(right, "m")
+    assert "worse than guessing" not in page.in_full(right, "m")
 
 
 def test_heads_that_a_mean_over_templates_hides_are_named(found: NeededTest) -> None:
@@ -155,7 +155,7 @@ def test_the_ablations_agree_as_their_ranks_do(found: NeededTest) -> None:
     assert low == pytest.approx(spearman(means[one], means[two])) and low == pytest.approx(np.min(expected))
     assert f"rank correlation is {low:.2f}" in page.agreement_of(found)
     largest = {each.largest for each in found.effects if each.name in ABLATIONS}
-    assert ("All five ways name the same head" in page.agreement_of(found)) == (len(largest) == 1)
+    assert ("In all five ways, removing the same head" in page.agreement_of(found)) == (len(largest) == 1)
 
 
 def test_choosing_is_said_to_flatter_only_where_it_does(found: NeededTest) -> None:
@@ -217,7 +217,7 @@ def test_the_head_that_a_template_needs_most_is_named_where_it_is_clear(found: N
         part = next(part for part in said.split("; ") if f"*{name}*" in part)
         assert head in part
     assert said.count("*") == 2 * len(needed) + (4 if len({*needed.values()}) > 1 else 0)
-    assert ("Different templates need" in said) == (len({*needed.values()}) > 1)
+    assert ("depends on the template" in said) == (len({*needed.values()}) > 1)
 
 
 @pytest.mark.parametrize("call", [effect_map, pruning_chart, ablation_map, partial(effect_map, template="reflexive")])

@@ -73,7 +73,7 @@ def test_the_meaning_has_the_result_s_numbers(found: PatchingTest) -> None:
     assert ("**Also untrained**" in verdicts) == ("also untrained" in located["verdict"].tolist())
     relay = page.relay_frame(found).query("direction == @choices.SUFFICES")
     assert f"Attention in layer {relay['attention of layer'].iloc[0]} brings the number to the asked token" in said
-    assert f"alone it recovers {relay['carried'].iloc[0]:.0%}" in said
+    assert f"on its own, it recovers {relay['carried'].iloc[0]:.0%}" in said
     single = relay[relay["held network"].str.startswith("that of")]
     assert f"{single['carried'].min():.0%} when the feed-forward network of layer" in full
 
@@ -85,7 +85,7 @@ def test_the_crossing_is_the_layer_where_the_asked_token_has_more(found: Patchin
         assert moved.crosses(SUFFICES) == crossing
         said = page.meaning_of(moved, "m")
         last = "in every layer but the last" in said
-        assert last == (crossing == found.layers) and (f"from layer {crossing} on" in said) != last
+        assert last == (crossing == found.layers) and (f"From layer {crossing} on" in said) != last
 
 
 @pytest.mark.parametrize(("share", "option"), [(0.05, 1), (0.47, 1), (0.53, 0), (0.9, 0)])
@@ -143,7 +143,7 @@ def test_what_parts_add_is_the_difference_of_the_logits(gpt2: LoadedModel) -> No
     apart = float(logits[two.good] - logits[two.bad])
     heads, ffn, embedded, biases = page.parts_of(gpt2, two)
     assert heads.sum() + ffn.sum() + embedded + biases == pytest.approx(apart, abs=1e-4)
-    assert f"together **{apart:+.2f}**" in page.added_up(heads, ffn, embedded, biases)
+    assert f"Together, this is **{apart:+.2f}**" in page.added_up(heads, ffn, embedded, biases)
 
 
 def test_what_is_said_of_a_pair_is_in_its_maps(gpt2: LoadedModel) -> None:
@@ -151,7 +151,7 @@ def test_what_is_said_of_a_pair_is_in_its_maps(gpt2: LoadedModel) -> None:
     found, labels = own_patching(gpt2, two), page.labels(gpt2, two)
     said = page.own_meaning(found, labels, two.place, choices.SUFFICES)
     stream = found.clean_into_corrupt.residual
-    assert f"{quoted(labels[int(stream[1].argmax())])} alone recovers the most: {stream[1].max():.0%}" in said
+    assert f"{quoted(labels[int(stream[1].argmax())])} alone recovers the most, {stream[1].max():.0%}" in said
     most = stream[1:].argmax(axis=1)
     first = next(layer for layer in range(1, len(stream)) if (most[layer - 1 :] == two.place).all())
     last = first == len(stream) - 1

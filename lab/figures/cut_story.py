@@ -86,7 +86,7 @@ def _of_a_word(forming: Forming, token: int, way: Way) -> Spans:
     found = ways(forming.before, forming.watched, token)
     if found.needed is None:
         return ()
-    because = f" It was that likely because {forming.name(token)} was heard." if way is Way.BOTH else ""
+    because = f" It was so probable because {forming.name(token)} was heard." if way is Way.BOTH else ""
     return ((f"{because} {_needed(found)}", PLAIN),)
 
 
@@ -94,9 +94,9 @@ def _needed(found: Ways) -> str:
     """Name the ways that are needed; the three cuts beside the words have the probabilities that say so."""
     match found.needed:
         case Needed.DIRECT:
-            return "It is the direct way that counts."
+            return "Only the direct way matters."
         case Needed.AROUND:
-            return "It is the ways around that count, through other tokens."
+            return "Only the ways around, through other tokens, matter."
         case Needed.BOTH:
             return "Both ways are needed."
     if found.costlier is None:
@@ -111,8 +111,8 @@ def _of_a_sink(forming: Forming, token: int, way: Way, found: CutEffect) -> Span
     if way is not Way.OTHER:
         if found.is_little:
             return ()
-        why = f" Without {name}, attention has to rest on other tokens. The change may come from this alone."
+        why = f" Without {name}, attention has to rest on other tokens. This alone may cause the change."
         return ((why, PLAIN),)
     if found.matters or not ways(forming.before, forming.watched, token).both.matters:
         return ()
-    return ((f" So the word needs {name} as a token to look at, but not what it says here.", PLAIN),)
+    return ((f" So the word needs {name} as a token to look at, but it does not need what {name} says here.", PLAIN),)

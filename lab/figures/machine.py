@@ -157,31 +157,31 @@ def _parts(trace: Trace) -> tuple[Part, ...]:
     ]
     added, scaled = ("⊕", "") if pre else ("⊕ LayerNorm", " LayerNorm then brings each vector to one scale.")
     return (
-        Part("tokens", "Tokens", f"{n} ids", "The text is cut into pieces that the model knows. Each has an id."),
+        Part("tokens", "Tokens", f"{n} ids", "The text is cut into pieces that the model knows. Each piece has an id."),
         Part("vectors", "Vectors", width, _begins(trace)),
         *norms[:1],
         Part("attention", "Attention", f"{config.heads} × {n} × {n}", _looks(trace)),
         Part("add_1", added, width, f"The results of the heads are joined and added to the vector (⊕).{scaled}"),
         *norms[1:],
         Part("neurons", "Feed-forward", f"{n} × {config.ffn_width:,}", _works(trace)),
-        Part("add_2", added, width, f"The network’s result is added to the vector, too (⊕).{scaled}"),
+        Part("add_2", added, width, f"The network’s result is also added to the vector (⊕).{scaled}"),
         Part("word", "Word", f"{config.vocabulary:,} probabilities", _reads(trace)),
     )
 
 
 def _looks(trace: Trace) -> str:
     config = trace.model.config
-    sees = " A token sees itself and earlier tokens only." if config.causal else ""
+    sees = " A token sees only itself and earlier tokens." if config.causal else ""
     return (
-        f"{_count(config.heads, 'head looks', 'heads look')} at once. In each small map a row is a token that looks; a "
-        f"strong colour marks a token that it looks at.{sees} Click a map to open it."
+        f"{_count(config.heads, 'head looks', 'heads look')} at once. In each small map, a row is a token that looks. "
+        f"A strong colour marks a token at which it looks.{sees} Click a map to open it."
     )
 
 
 def _works(trace: Trace) -> str:
     count = trace.model.config.ffn_width
-    shown = f" You see the {NUMBERS} whose numbers vary most from token to token." * (count > NUMBERS)
-    return f"{count:,} neurons work on each token alone.{shown}"
+    shown = f" You see the {NUMBERS} neurons whose numbers vary most from token to token." * (count > NUMBERS)
+    return f"{count:,} neurons work on each token by itself.{shown}"
 
 
 def _count(count: int, one: str, many: str) -> str:
@@ -199,7 +199,7 @@ def _begins(trace: Trace) -> str:
 def _reads(trace: Trace) -> str:
     config = trace.model.config
     if trace.model.weights.vocabulary_head is None:
-        return "This model came without the part that makes words."
+        return "This model was saved without the part that makes words."
     token = "a token" if config.causal else "a blank"
     final = "brought to one scale, then " * config.pre_norm
     asks = ": which comes next?" if config.causal else ": which fits?"
@@ -216,7 +216,7 @@ def _words(trace: Trace, watched: int) -> list[tuple[str, float]]:
 def _unread(trace: Trace) -> str:
     """Why a token that is no blank has no words; "" if each token has."""
     if trace.model.weights.vocabulary_head is None:
-        return "This model came without the part that makes words, so no word comes out."
+        return "This model was saved without the part that makes words, so no word comes out."
     return "" if trace.model.config.causal else "The model can read this token. Hide it, and the model guesses it."
 
 

@@ -26,7 +26,7 @@ from lab.ui.terms import say
 
 IDEA = """
 One token is one vector, and each layer changes it. Follow it from the input to the last layer. How far does each
-layer turn it? Is it still like its own word in the end?"""
+layer turn it? In the end, is it still like its own word?"""
 _DRAWN = 64
 
 
@@ -45,7 +45,7 @@ def show(view: FeedForwardView) -> None:
     show_table(table, formats=dict.fromkeys(table.select_dtypes("number").columns, "%.2f"))
     meaning(said(view.trace, view.token))
     say(
-        "A word begins as a row of the token table, but it need not end near one. The **logit lens** asks another "
+        "A word begins as a row of the token table, but it need not end near any row. The **logit lens** asks another "
         "question: which word would the model’s own **vocabulary head** read here?"
     )
     lens = lesson_of("masked-language-model")
@@ -86,7 +86,7 @@ def said(trace: Trace, token: int) -> str:
     most = int(found.turned.argmin())
     last, own = len(found.vectors) - 1, trace.token_ids[token]
     turned = (
-        f"Layer {most + 1} turns {word} most: the cosine of the vectors before and after it is "
+        f"Layer {most + 1} turns {word} most: the cosine of the vectors before and after this layer is "
         f"{signed(found.turned[most])}."
         if len(found.turned) > 1
         else f"The cosine of {word} before and after the layer is {signed(found.turned[0])}."

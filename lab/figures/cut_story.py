@@ -70,7 +70,9 @@ def _change(forming: Forming, found: CutEffect) -> Spans:
     if not found.changed:
         return was, (" stays the best word, but" if found.kept < found.was else "", PLAIN), moves
     gone = found.was >= LEADS > found.leads
-    now = f"No {forming.kind} is likely any more; the best one is " if gone else f"The best {forming.kind} is now "
+    now = (
+        f"No {forming.kind} is probable any more, and the best one is " if gone else f"The best {forming.kind} is now "
+    )
     return (now, PLAIN), *said(name_of(forming, found.best), found.leads), (". ", PLAIN), was, moves
 
 

@@ -119,7 +119,7 @@ def parked_against_busy(shares: Values, effects: Values, trace: Trace) -> str:
         return (
             f"No head sends more than {PARKED:.0%} of the words’ attention to {where}. {capital(head_name(at))} comes "
             f"nearest ({shares[at]:.2f}). Without this head, the vectors move by {_size(effects[at])} of their "
-            f"length; the mean over all heads is {_size(effects.mean())}."
+            f"length. The mean over all heads is {_size(effects.mean())}."
         )
     if parks.all():
         return f"All {parks.size} heads park on {where}, so there is no other head to compare them with."
@@ -256,7 +256,7 @@ def _show_heads(view: OneHead, to_mean: bool) -> None:
     st.caption(
         "Each point is a head. The farther right a point is, the more the head parks. The higher it is, the farther "
         f"the last vectors move without the head. Half of the {parked_share(view.trace).size} heads are right of the "
-        "dashed line. This is one text; another may differ."
+        "dashed line. This is only one text, and another text may differ."
     )
     meaning(f"{said(view.trace, to_mean)} {said_of_sink(view.trace)}")
     with st.expander("How the heads are compared", icon=":material/balance:"):

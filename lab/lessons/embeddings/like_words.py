@@ -132,7 +132,7 @@ def cosine_of_one(spot: Spot) -> Question:
     """Ask what the cosine 1 says about two vectors: they point the same way, but need not be equal."""
     why = "The cosine divides by both lengths, so it compares only directions. One of the vectors can be longer."
     outcomes = {
-        "They point the same way; their lengths can differ": True,
+        "They point the same way, but their lengths can differ": True,
         "They are equal in every number": False,
         "Their words have the same meaning": False,
     }

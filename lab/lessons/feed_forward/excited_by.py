@@ -82,7 +82,7 @@ def _about_one(found: Commonest, token: str) -> str:
             f"Its strongest tokens are {token}, but other tokens excite it, too: only {found.hits} of the "
             f"{found.excited} tokens that excite it are {token}."
         )
-    fires = f"It fires at {token}: {found.hits} of the {found.excited} tokens that excite it are {token}."
+    fires = f"The neuron fires at {token}: {found.hits} of the {found.excited} tokens that excite it are {token}."
     if found.hits < _NEARLY_ALL * found.occurs:
         return f"{fires} But it stays silent at {silent} other places with {token}, so the token alone is not enough."
     return f"{fires} The texts have {token} in {found.occurs} places, and the neuron misses {silent or 'none'} of them."

@@ -191,16 +191,17 @@ def show(view: FeedForwardView) -> None:
     bias = ", plus a learned number, its bias" if config.biases else ""
     say(
         f"The network is two matrices. The first, $W_1$, makes {config.ffn_width:,} numbers from the {config.width:,} "
-        f"of {view.name}; the second, $W_2$, makes {config.width:,} from these. Between the two matrices are the "
-        f"**neurons**. A neuron’s sum is the **dot product** of the token’s vector and one column of $W_1${bias}. A "
-        f"function, **{name}**, turns the sum into the neuron’s **activation**. What is this function for?"
+        f"numbers of {view.name}. The second, $W_2$, makes {config.width:,} numbers from these. Between the two "
+        "matrices are the **neurons**. A neuron’s sum is the **dot product** of the token’s vector and one column of "
+        f"$W_1${bias}. A function, **{name}**, turns the sum into the neuron’s **activation**. What is this function "
+        "for?"
     )
     draw(view.figure(figures.activation), "activation")
     outputs = bent(view.layer, config.activation, view.token)
     hidden, active = float(sums[view.neuron]), float(outputs[view.neuron])
     st.caption(
         f"Each point on the curve is one neuron. The ring marks neuron {view.neuron + 1:,}: {signed(hidden, 3)} "
-        f"becomes {signed(active, 3)}.{_gate_of(view)} On the dashed line, every sum would stay as it is."
+        f"becomes {signed(active, 3)}.{_gate_of(view)} On the dashed line, every sum would stay the same."
     )
     _show_silence(view)
     meaning(held_back(view.name, sums, outputs))

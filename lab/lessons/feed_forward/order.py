@@ -94,8 +94,8 @@ def another_word(spot: Spot) -> Question | None:
         "At this token and at some others": token in reached and 1 < len(reached) < n,
     }
     prompt = (
-        f"The feed-forward network of layer {layer + 1} gets a different input vector at {named(trace, token)}; all "
-        "other vectors stay as they are. At which tokens do its activations change?"
+        f"The feed-forward network of layer {layer + 1} gets a different input vector at {named(trace, token)}, while "
+        "all other vectors stay the same. At which tokens do its activations change?"
     )
     return which_holds("another-word", prompt, why, outcomes)
 

@@ -93,11 +93,12 @@ def said(trace: Trace, token: int) -> str:
     )
     left = next((at for at, each in enumerate(found.nearest) if each != own), None)
     if left is None:
-        kept = "After each layer the vector is still most like its own row."
+        kept = "After each layer, the vector is still most similar to its own row."
     else:
         name = quoted(word_of(trace.model.tokenizer, found.nearest[last]))
         kept = (
-            f"After the last layer the vector is most like the row of {name} ({signed(found.cosine[last])}; the mean "
-            f"of all words is {signed(found.mean[last])}). Its cosine with its own row is {signed(found.own[last])}."
+            f"After the last layer, the vector is most similar to the row of {name}: the cosine is "
+            f"{signed(found.cosine[last])}, and the mean over all words is {signed(found.mean[last])}. Its cosine "
+            f"with its own row is {signed(found.own[last])}."
         )
     return f"{turned} {kept}"

@@ -66,7 +66,7 @@ def nearest(first: Use, second: Use, texts: tuple[str, ...] = ()) -> str:
     if not near[0] or not near[1]:
         return "There is no other word in these texts."
     told = (
-        f"Nearest to the first {first.word} are now {words(near[0][:NAMED])}; nearest to the second are "
+        f"Nearest to the first {first.word} are now {words(near[0][:NAMED])}. Nearest to the second {first.word} are "
         f"{words(near[1][:NAMED])}."
     )
     if near[0][0].word != near[1][0].word:

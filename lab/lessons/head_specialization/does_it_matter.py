@@ -232,7 +232,7 @@ def _show_verbs(view: OneHead, first: AskedVerb, found: tuple[Preferred, ...]) -
     draw(partial(verb_forms, first.trace, *at), _EFFECTS)
     st.caption(
         f"Each line is a sentence. Each dot is the model without one of its {off[0].size} heads; the large dot is the "
-        f"model without {head_name(at)}. Left of the dashed line, it prefers *was*."
+        f"model without {head_name(at)}. Left of the dashed line, the model prefers *was*."
     )
     st.caption(
         "Zeros are numbers that later layers have never met in training, so a head at its mean is the milder change. "

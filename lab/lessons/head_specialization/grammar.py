@@ -276,8 +276,8 @@ def _look_for_jobs(view: OneHead) -> tuple[Notable, ...]:
     known = runs.head_jobs(model)
     if known is None:
         st.info(
-            f"Nobody has yet measured what the heads of {escaped(model.id)} find. Press “Find what each head does” in "
-            "the sidebar; it takes a minute.",
+            f"Nobody has yet measured what the heads of {escaped(model.id)} can find. Press “Find what each head "
+            "does” in the sidebar. This takes a minute.",
             icon=":material/search:",
         )
         return ()

@@ -50,7 +50,7 @@ def said(trace: Trace, a: int, b: int, left_out: bool) -> str:
     whom = "itself" if a == b else f"sentence {b + 1}"
     gives = f"Sentence {a + 1} gives {percents(mass)} to {whom}"
     than = "about the same" if abs(mass - even) < VISIBLE else percents(even)
-    return f"{_own(found, is_causal(trace))} {gives}; a uniform head would give {than}."
+    return f"{_own(found, is_causal(trace))} {gives}. A uniform head would give {than}."
 
 
 def _own(found: InterSentence, causal: bool) -> str:

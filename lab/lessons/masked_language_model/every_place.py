@@ -36,7 +36,7 @@ _WHY_HIDE = (
     "texts have no [MASK] when the model is used later (Devlin et al. 2019, §3.1). Training never hides a special "
     "token, so the rows of [CLS] and [SEP] mean nothing."
 )
-_COPYING = "Copying a word needs no grammar, so BERT learns from hidden words."
+_COPYING = "Copying needs no grammar, so BERT learns from hidden words."
 _GRID, _CELL, _CLICKED = "every-place", "_every_cell", "_every_clicked"
 
 
@@ -177,7 +177,7 @@ def show(trace: Trace) -> Trace:
     meaning(f"{in_sight(*both)} {told}" if both is not None else told)
     say(
         f"{'A model like this learns to predict each next token.' if causal else _COPYING} Each "
-        f"{'token' if causal else 'hidden word'} changes all learned numbers a little, so that the right word becomes "
+        f"{'token' if causal else 'hidden word'} changes all numbers a little, so that the right word becomes "
         f"more probable.{_origin(trace.model.id)}"
     )
     if not causal:

@@ -11,7 +11,7 @@ from lab.ui.terms import say
 
 _FILLS = (
     "The last vectors are useful for other tasks, too. A new layer reads BERT’s vector of [CLS] and sorts whole "
-    "texts; another layer reads the vectors of the tokens and marks names or answers (Devlin et al. 2019, §4 and "
+    "texts. Another layer reads the vectors of the tokens and marks names or answers (Devlin et al. 2019, §4 and "
     "§5.3). To compare sentences, the mean of the last vectors works better than the vector of [CLS]. Without "
     "further training, neither of them works well (Reimers and Gurevych 2019)."
 )

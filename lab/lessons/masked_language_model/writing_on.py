@@ -127,7 +127,7 @@ def colder(spot: Spot) -> Question | None:
         "first token leads by more. The order of the tokens stays the same."
     )
     prompt = (
-        f"After {named(spot.trace, spot.query)}, {word} is the most probable token: {share(before)}. Temperature "
+        f"After {named(spot.trace, spot.query)}, {word} is the most probable token, with {share(before)}. Temperature "
         "0.5 divides every logit by 0.5 before softmax. What happens to this probability?"
     )
     outcomes = {

@@ -128,7 +128,7 @@ def why_several(spot: Spot) -> Question | None:
         f"A layer has {count} heads of {width} numbers each. Why does it not have a single head of {d} numbers?",
         [
             Option(
-                "One head gives a token one set of shares; several heads give it several sets at once",
+                "One head gives a token one set of shares, and several heads give it several sets at once",
                 f"Each head has its own softmax, so a token has {count} sets of shares in this layer.",
                 correct=True,
             ),

@@ -206,7 +206,7 @@ def each_moved(moved: Values) -> str:
     basis=bet(
         "If a head changes nothing when it alone is off, the model does not need it.",
         "Such heads can do each other’s work, so they matter together.",
-        "Such heads are in the way: without them, the word becomes more probable.",
+        "Such heads work against the word: without them, it becomes more probable.",
     ),
     hint="What could the other heads do while only one of them is off?",
 )
@@ -236,7 +236,7 @@ def taken_together(found: Alone, off: Together) -> Question | None:
             Option(
                 "It falls by more than half: while one head was off, something else made up for it", why, correct=falls
             ),
-            Option("It more than doubles: these heads are in the way", why),
+            Option("It more than doubles: these heads work against the word", why),
         ],
     )
 

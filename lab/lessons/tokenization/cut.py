@@ -180,7 +180,7 @@ def _show_bytes(view: TokenizationView) -> None:
             return
         told = (
             f"{view.model} cuts words by **byte-pair encoding**, **BPE** for short. BPE starts with single bytes and "
-            "joins neighbours again and again; the step **Pieces** shows how. A printable byte is written as itself. "
+            "joins neighbours again and again, as the step **Pieces** shows. A printable byte is written as itself. "
             "Every other byte is written as some other letter: a space, for example, becomes “Ġ”. From lesson 2 on, "
             "the lab writes “␣” for it."
         )

@@ -42,7 +42,7 @@ _RARE = example_named("A rare word").text
 
 def said(reading: TextReading) -> str:
     """Say how many words of the text are whole tokens, and into which pieces the most cut word falls."""
-    words, total = reading.words, f"The model reads only {count(len(reading.encoding), 'id')}."
+    words, total = reading.words, f"The model reads {count(len(reading.encoding), 'id')} and nothing else."
     if not words or reading.encoding.cut:
         return total
     lost = [word for word in words if isinstance(word, WordSteps) and word.unknown]

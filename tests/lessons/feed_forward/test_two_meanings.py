@@ -98,7 +98,7 @@ def test_the_neighbours_that_are_named_are_the_nearest_words_of_the_texts() -> N
         told = shown(nearest(first, second))
         lists = [
             set(re.findall("“([^”]+)”", part.partition(" are ")[2]))
-            for part in re.split("; nearest to the second|\\. So", told)[:2]
+            for part in re.split("\\. Nearest to the second|\\. So", told)[:2]
         ]
         for use, named in zip((first, second), lists, strict=True):
             unit = words.vectors / np.linalg.norm(words.vectors, axis=1, keepdims=True)

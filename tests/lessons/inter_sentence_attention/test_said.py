@@ -102,7 +102,7 @@ def test_sent_compares_a_sentence_with_itself_and_with_a_uniform_head(
     rows = range(1 if causal else 0, len(mass))
     own = [a for a in rows if all(mass[a, a] - mass[a, b] >= VISIBLE for b in range(len(mass)) if b != a)]
     for a, b in pairs_seen(trace):
-        first, second = matrix.said(trace, a, b, left_out).split(". ")
+        first, second = matrix.said(trace, a, b, left_out).split(". ", 1)
         assert first.startswith("No ") == (not own)
         assert first.startswith("Each ") == (1 < len(own) == len(rows))
         assert shares(first) == pytest.approx([mass[c, c] for c in own], abs=0.0051)

@@ -9,6 +9,6 @@ FITTED, PLAIN = "Fitted lens", "Plain lens"
 CHANGE_LENGTH, CHANGE_COSINE = "‖Δ‖ / ‖x‖", "cosine"
 # The parts that can be patched, and the directions: from the clean run into the corrupt run, or back.
 RESIDUAL_STREAM, ATTENTION_OUTPUT, FFN_OUTPUT = "Residual stream", "Attention output", "Feed-forward output"
-HEADS_WHERE_ASKED, HEADS_WHERE_DIFFERENT = "Heads, at the asked token", "Heads, at the word that differs"
+HEADS_WHERE_ASKED, HEADS_WHERE_DIFFERENT = "Heads, at the token in question", "Heads, at the word that differs"
 PATCHED = (RESIDUAL_STREAM, ATTENTION_OUTPUT, FFN_OUTPUT, HEADS_WHERE_ASKED, HEADS_WHERE_DIFFERENT)
 SUFFICES, NEEDED = "What suffices", "What is needed"

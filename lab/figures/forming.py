@@ -104,9 +104,9 @@ def _arrives(forming: Forming, layer: int) -> Spans:
     first, *rest = (int(each) for each in (-row).argsort(kind="stable"))
     at = forming.name(forming.watched)
     if row[first] <= 0:
-        return ((f"In layer {layer} nothing arrives at {at}. ", PLAIN),)
+        return ((f"In layer {layer}, nothing arrives at {at}. ", PLAIN),)
     second = next((each for each in rest[:1] if row[each] >= _ALIKE * row[first]), None)
-    spans = [(f"In layer {layer} {at} receives most from ", PLAIN), *_source(forming, first, row[first])]
+    spans = [(f"In layer {layer}, {at} receives most from ", PLAIN), *_source(forming, first, row[first])]
     if second is not None:
         spans += [(" and ", PLAIN), *_source(forming, second, row[second])]
     return (*spans, (". ", PLAIN))

@@ -33,7 +33,7 @@ def near_in_table(traced: Trace, token: int) -> Figure:
 
     Raises ValueError if no other word exists.
     """
-    return _bars(in_table(traced, token), f"Words most like {traced.labels[token]}, in the token table")
+    return _bars(in_table(traced, token), f"Words most similar to {traced.labels[token]}, in the token table")
 
 
 def near_after_layers(traced: Trace, token: int, texts: tuple[str, ...] = ()) -> Figure:
@@ -42,7 +42,7 @@ def near_after_layers(traced: Trace, token: int, texts: tuple[str, ...] = ()) ->
     Raises ValueError if no other word exists.
     """
     found = after_layers(traced, token, texts)
-    return _bars(found, f"Words most like {traced.labels[token]} ({token + 1}), after the last layer")
+    return _bars(found, f"Words most similar to {traced.labels[token]} ({token + 1}), after the last layer")
 
 
 def _bars(found: Neighbours, title: str) -> Figure:

@@ -21,8 +21,8 @@ from lab.models.trace import Trace, trace, trace_encoding
 
 _PLAIN = (str, int, bool, type(None))
 _INTRODUCTION = (
-    "Run this notebook where `import lab` works, in the folder of Inside BERT, with the packages of its "
-    "`requirements.txt` and Jupyter. Layers, heads and tokens count from 0 here."
+    "Run this notebook in the folder of Inside BERT, where `import lab` works, with Jupyter and the packages of "
+    "`requirements.txt`. Here, layers, heads and tokens are numbered from 0."
 )
 
 

@@ -93,7 +93,7 @@ def between(traced: Trace, left_out: bool = False) -> Between:
 def sentence_map(traced: Trace, cell: tuple[int, int], left_out: bool = False) -> Heatmap:
     """Draw the share of attention that each sentence gives to each other, as wide as the page; see :func:`matrix`."""
     found, scale = between(traced, left_out), Scale(SHARE, None, _PERCENT)
-    title = "How much each sentence looks at each"
+    title = "How much each sentence looks at each sentence"
     return large_heatmap(found.values(MASS), found.axes(), scale, title=title, highlight=cell, causal=found.causal)
 
 

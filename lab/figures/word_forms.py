@@ -146,7 +146,7 @@ def _hint(forming: Forming, others: int) -> str:
     said = (
         f"Click {forming.name(tokens[-1][0])} again to undo its cut."
         if tokens
-        else f"Click a word to cut it off from {at}: does it matter?"
+        else f"Click a word to cut it off from {at}. Does this word matter?"
     )
-    left = f" {others} more tokens that contribute less are not drawn." if others > 0 else ""
+    left = f" The figure leaves out {others} tokens that contribute less." if others > 0 else ""
     return said + left

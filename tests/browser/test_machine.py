@@ -76,7 +76,7 @@ def test_a_part_explains_itself_and_its_number_is_a_door(lab: Lab, page: Page) -
     open_page(lab, page)
     here = page.url
     machine(page).get_by_role("button", name="Feed-forward").click()
-    expect(caption(page)).to_contain_text("1,536 neurons work on each token alone")
+    expect(caption(page)).to_contain_text("1,536 neurons work on each token by itself")
     assert page.url == here
     expect(page.locator(".doors a")).to_have_text("Lesson 8: Feed-forward and LayerNorm")
     machine(page).get_by_role("link", name="Lesson 3: Self-attention").click()

@@ -76,7 +76,7 @@ def test_one_number_is_worked_out_to_what_the_model_has() -> None:
 def test_the_waves_repeat_after_their_wavelengths() -> None:
     at = unfold(visit(PAGE, step="learned-or-computed", pe_width="64", pe_base="10000"), "_waves")
     last = 2 * math.pi * 10_000 ** (62 / 64)  # §3.5, by hand
-    assert f"after 6.28 places, the last after {last:,.2f}" in words(at)
+    assert f"after 6.28 places, and the last wave after {last:,.2f}" in words(at)
 
 
 def test_without_a_pair_the_sum_is_shown_on_one_of_its_own_with_both_segments() -> None:
@@ -99,7 +99,7 @@ def test_without_a_pair_the_sum_is_shown_on_one_of_its_own_with_both_segments() 
     assert "pair" not in at.query_params and at.query_params["token"] in ("3", ["3"])
     alone = words(open_step("sum", model="lab-gpt2"))
     assert "segment A" not in alone and "Dimension" in alone
-    assert "has no segment vectors: it learned only to write on" in alone and "The two vectors share" in alone
+    assert "has no segment vectors: it learned only to continue a text" in alone and "The two vectors share" in alone
 
 
 def test_a_click_on_a_strip_works_out_that_dimension() -> None:
@@ -119,7 +119,7 @@ def test_a_chosen_token_is_the_one_of_every_step() -> None:
 def test_dimensions_out_of_range_are_clamped_and_said() -> None:
     at = unfold(visit(PAGE, step="learned-or-computed", first_dimension="9000"), "_places")
     assert at.number_input(key="_first_dimension").value == 321
-    assert "9000 became 321" in words(at)
+    assert "changed 9000 to 321" in words(at)
     at.number_input(key="_first_dimension").set_value(100).run()
     assert at.session_state["first_dimension"] == 100
 
@@ -180,7 +180,7 @@ def test_what_a_family_lacks_is_said(offer: Offer) -> None:
 
 def test_roberta_s_positions_begin_at_row_2(offer: Offer) -> None:
     name = offer("roberta")
-    assert "position 0 is its row 2" in words(open_step("learned-or-computed", model=name))
+    assert "position 0 is row 2" in words(open_step("learned-or-computed", model=name))
 
 
 def test_position_lab_holds_outputs_against_their_tokens() -> None:
@@ -219,5 +219,5 @@ def test_two_maps_show_which_places_are_alike_and_the_vectors_are_folded() -> No
     most = lab.load_model(DEFAULT_MODEL).config.max_tokens
     at = unfold(at, "_distance", "_places", "_waves")
     said = words(at)
-    assert "Each place has a vector of its own" in said and f"ends after {most} places" in said
+    assert "Each place has its own vector" in said and f"ends after {most} places" in said
     assert "the largest error is" in said

@@ -49,7 +49,7 @@ def works(at: AppTest, model: str) -> None:
     assert at.selectbox(key="layer").options == ["1", "2", "3", "4", "5", "6"], "the layers of the default model"
     turn_to(at, "build-a-row")
     assert not at.exception and not at.error
-    assert "The four computations" in words(at)
+    assert "The next four computations" in words(at)
     assert "steps match Hugging Face" in badges(open_badge(at))[0]
 
 
@@ -182,7 +182,7 @@ def test_a_download_shows_its_megabytes_and_the_page_beside_it_goes_on(
     assert "140 of 601 MB" in bar.proto.text.replace("\\", "") and bar.proto.value == 23
     # The page beside it is a page of the default model, and another page says the same.
     turn_to(at, "build-a-row")
-    assert "The four computations" in words(at) and not at.exception
+    assert "The next four computations" in words(at) and not at.exception
     at.switch_page("pages/2_Embeddings.py").run()
     assert at.get("progress") and not at.exception
     go_on.set()

@@ -163,7 +163,7 @@ def test_the_first_blank_is_the_sentence_in_which_one_head_decides_and_no_neuron
     place = run.labels.index("[MASK]")
     best = int(run.logits(place).argmax())
     turned = sum(each.then != best for each in neurons_off(run, place, 3))
-    assert f"{turned or 'None'} of the 64 neurons" in words(at) and not turned
+    assert "Of the 64 neurons that add most here, none changes" in words(at) and not turned
     assert re.search("without layer 5, head 11, the model says “\u2068is\u2069”", words(at))
     own = words(open_step("in-the-blank", text="He drank a cup of [MASK]."))
     assert "Lesson 4 took a head away" not in own
@@ -268,7 +268,7 @@ def test_the_map_of_the_projection_is_the_network_s_output_and_shows_the_rest_on
         assert at.number_input(key="_first_dimension").value == first
     most = int(layer.ffn_output[3].abs().argmax())
     assert f"in dimension {most + 1:,}" in words(at)
-    assert "became 384" in words(unfold(open_step("neurons", first_dimension="9999"), "_back"))
+    assert "dimension 384 instead of 9,999" in words(unfold(open_step("neurons", first_dimension="9999"), "_back"))
 
 
 def test_a_word_with_two_meanings_is_offered_where_it_is_one_token(offer: Offer) -> None:

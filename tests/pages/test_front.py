@@ -124,7 +124,7 @@ def test_a_cut_is_in_the_link_and_goes_with_its_sentence() -> None:
 @pytest.mark.parametrize("cut", ["99", "7", "x", "3,99.1.1", "1-99.7.3"])
 def test_a_cut_that_is_not_there_is_said(cut: str) -> None:
     at = visit(cut=cut)
-    assert "cuts do not exist in this text or model" in words(at)
+    assert "cuts in the link do not exist in this text or model" in words(at)
 
 
 def test_any_token_can_be_watched_by_link() -> None:

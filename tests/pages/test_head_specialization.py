@@ -146,9 +146,9 @@ def test_only_of_the_head_of_lesson_3_is_said_what_lesson_3_saw_it_do() -> None:
     story = lab.trace(lab.load_model(DEFAULT_MODEL), STORY)
     place = story.labels.index("he")
     assert story.labels[int(story.layer(4).attention[10, place].argmax())] == "brother"
-    assert "in lesson 3 it looked" in words(at)
-    assert "in lesson 3 it looked" not in words(open_step("grammar", text=STORY, layer="3", head="1"))
-    assert "in lesson 3 it looked" not in words(open_step("grammar", text=STORY, model="lab-gpt2"))
+    assert "In lesson 3, it looked" in words(at)
+    assert "In lesson 3, it looked" not in words(open_step("grammar", text=STORY, layer="3", head="1"))
+    assert "In lesson 3, it looked" not in words(open_step("grammar", text=STORY, model="lab-gpt2"))
 
 
 def test_every_pair_of_the_sentence_is_listed_with_the_word_that_the_head_names() -> None:
@@ -336,7 +336,7 @@ def test_a_delimiter_head_is_not_said_to_do_nothing_else() -> None:
     grammar = words(open_step("grammar", **params))
     assert f"{DOES['obj:head']} in 78 of 100 cases" in grammar and "right 2 of 2 times" in grammar
     said = words(unfold(open_step("named-patterns", **params, sinks="Kept"), "_own_scores"))
-    assert "is **Delimiter**" in said and "not that the head does nothing else" in said
+    assert "is **Delimiter**" in said and "It does not show that the head does nothing else" in said
 
 
 def test_a_uniform_head_has_all_of_the_bag_of_words_of_a_causal_model() -> None:
@@ -416,7 +416,7 @@ def test_a_survey_that_was_stopped_goes_on() -> None:
     survey.step(cached_model(), tagged, untrained_twin(cached_model()))
     at.run()
     assert "1 of 3 sentences are read" in words(at)
-    assert "Go on: 1 of 3 are read" in [button.label for button in at.main.button]
+    assert "Go on: 1 of 3 sentences are read" in [button.label for button in at.main.button]
     read(at)
     assert survey.finished and "1 of 3" not in words(at)
 

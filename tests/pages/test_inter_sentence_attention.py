@@ -103,8 +103,8 @@ def test_the_way_back_is_told_beside_the_way_there() -> None:
     weights = trace.attention.numpy().astype(np.float64).mean(axis=(0, 1))
     back = weights[np.ix_(members[0], members[2])].sum(axis=-1).mean()
     at = open_step("matrix", sentence="3", other_sentence="1", sinks="Kept")
-    assert f"In the other direction, sentence 1 gives {back:.0%} to sentence 3" in words(at)
-    assert "In the other direction there is nothing" in words(
+    assert f"sentence 1 gives {back:.0%} of its attention to sentence 3" in words(at)
+    assert "In the other direction, there is no attention" in words(
         open_step("matrix", sentence="3", other_sentence="1", model="lab-gpt2")
     )
 
@@ -112,7 +112,7 @@ def test_the_way_back_is_told_beside_the_way_there() -> None:
 def test_a_pair_is_compared_with_one_segment() -> None:
     at = visit(PAGE, text=FOLLOWS[0], pair=FOLLOWS[1])
     go(at, "pair-or-not")
-    assert "1 more special token between the texts, and another segment vector" in words(at)
+    assert "1 more special token between the texts, and a different segment vector" in words(at)
 
 
 def test_the_map_is_of_shares_and_other_measures_are_behind_a_click() -> None:
@@ -146,7 +146,9 @@ def test_with_a_single_sentence_every_step_is_alive(model: str) -> None:
     shown = set()
     for step in walk(at):
         said = words(at)
-        assert "**Example.**" in said and "Your text is one sentence: “\u2068The sleepy cat sat on the mat" in said
+        assert (
+            "**Example.**" in said and "Your text has only one sentence: “\u2068The sleepy cat sat on the mat" in said
+        )
         assert at.text_area(key="text").value == ONE
         shown.add((step, len(at.main)))
         rest = said.replace(next(part.value for part in at.markdown if "**Example.**" in part.value), "")
@@ -157,7 +159,7 @@ def test_with_a_single_sentence_every_step_is_alive(model: str) -> None:
 
 def test_the_example_can_be_taken_and_ones_own_text_ends_it() -> None:
     at = visit(PAGE, text="The cat sat.")
-    assert "Your text is one sentence: “\u2068The cat sat" in words(at)
+    assert "Your text has only one sentence: “\u2068The cat sat" in words(at)
     next(button for button in at.button if button.label == "Take three sentences").click().run()
     assert not at.exception
     assert at.text_area(key="text").value == EXAMPLE
@@ -207,7 +209,7 @@ def test_a_button_makes_a_pair_of_the_sentences() -> None:
     at = open_step("pair-or-not")
     assert not at.text_input(key="pair").value and "The model read the same words twice" in words(at)
     assert "What this means" in words(at)
-    next(button for button in at.button if button.label.startswith("Make a pair")).click().run()
+    next(button for button in at.button if button.label.startswith("Make your text a pair")).click().run()
     reveal(at)
     assert at.text_input(key="pair").value == "It found a ball there. The children laughed."
     assert "The model read the same words twice" in words(at)
@@ -237,7 +239,9 @@ def test_the_first_token_of_a_causal_model_is_left_out_and_what_it_takes_is_said
     at = open_step("special-tokens", model="lab-gpt2")
     assert re.search(rf"From sentence 2, the first token .* {taken:.0%}. A uniform head", words(at))
     assert "Xiao et al. 2024" in words(at) and "no-op" not in words(at) and "nothing to leave out" not in words(at)
-    assert f"{whole:.3f} with all tokens, **{without:.3f}** with the first token" in words(unfold(at, "_both_maps"))
+    assert f"{whole:.3f} with all tokens, and **{without:.3f}** without the first token" in words(
+        unfold(at, "_both_maps")
+    )
     assert gives(open_step("matrix", model="lab-gpt2"), 2, 1, without)
     assert gives(open_step("matrix", model="lab-gpt2", sinks="Kept"), 2, 1, whole)
 
@@ -251,7 +255,7 @@ def test_left_out_the_corrected_values_lie_on_both_sides_of_1_and_1_is_explained
         at = open_step("matrix", measure="Length-corrected", sinks=sinks)
         assert f"**{found.relative[1, 0]:.3f}**" in words(
             at
-        ) and "1 is the share that a sentence gets by its length alone" in words(at)
+        ) and "means that a sentence gets only what its length explains" in words(at)
 
 
 def test_a_first_sentence_of_one_token_is_not_emptied() -> None:
@@ -308,7 +312,7 @@ def test_the_words_behind_a_number_are_seen_in_any_head() -> None:
     layer, head, query, key = (int(place) for place in np.unravel_index(int(block.argmax()), block.shape))
     at = open_step("behind-a-cell", sentence="2", other_sentence="1", sinks="Kept")
     assert at.segmented_control(key="behind").value == "All heads, mean"
-    assert f"Of the {block.sum(-1).mean():.0%} that goes there" in words(at)
+    assert f"Of the {block.sum(-1).mean():.0%} in this cell, the largest part" in words(at)
     at.segmented_control(key="behind").set_value("Strongest head").run()
     assert f"in layer {layer + 1}, head {head + 1}, " in words(at) and f"{block.max():.3f}. In Python" in words(at)
     assert f"`trace.layer({layer}).attention[{head}, {members[1][query]}, {members[0][key]}]`" in words(at)
@@ -316,7 +320,7 @@ def test_the_words_behind_a_number_are_seen_in_any_head() -> None:
     assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (layer + 1, head + 1)
     at.selectbox(key="layer").set_value(2).run()
     at.selectbox(key="head").set_value(3).run()
-    assert f"Of the {block[1, 2].sum(-1).mean():.0%} that goes there" in words(at)
+    assert f"Of the {block[1, 2].sum(-1).mean():.0%} in this cell, the largest part" in words(at)
 
 
 def test_a_click_on_the_matrix_chooses_two_sentences() -> None:

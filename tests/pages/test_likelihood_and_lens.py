@@ -116,7 +116,7 @@ def test_a_long_text_is_scored_only_when_asked() -> None:
     assert 0 < done < count
     at.run()
     reveal(unfold(at, "_sum_of_logs"))
-    assert f"So far, {done} of {count} tokens are scored" in words(at)
+    assert f"So far, the lab has scored the first {done} of {count} tokens" in words(at)
     assert at.metric[1].label == f"Mean of {done} tokens, nats"
     label = f"Go on: {done} of {count} tokens are scored"
     next(button for button in at.main.button if button.label == label).click().run()
@@ -258,11 +258,11 @@ def test_without_a_pair_the_step_opens_on_an_example_that_is_called_so() -> None
     scored = theirs(model, list(read.token_ids), token_type_ids=torch.tensor([read.segment_ids]))
     expected = scored.seq_relationship_logits[0].double().softmax(0)[0].item()
     at = unfold(open_step("next-sentence"), "_pair_logits")
-    assert at.info[0].value.startswith("**An example pair**")
+    assert at.info[0].value.startswith("This is **an example pair**")
     assert tables(at)[0]["P(follows)"].iloc[0] == pytest.approx(expected, abs=1e-5)
     assert (at.text_area(key="text").value, at.text_input(key="pair").value) == (CAT, "")  # theirs stays theirs
     at.text_input(key="pair").set_value(FOLLOWS[1]).run()
-    assert "**An example pair**" not in words(at) and f"B: {quoted(FOLLOWS[1])}" in words(at)
+    assert "**an example pair**" not in words(at) and f"B: {quoted(FOLLOWS[1])}" in words(at)
 
 
 def test_after_a_final_full_stop_nothing_is_asked_before_anybody_chose() -> None:

@@ -314,7 +314,7 @@ def test_many_pairs_are_asked_about_at_a_press() -> None:
     tables = [frame.value for frame in at.dataframe if "with another second text" in frame.value]
     assert len(tables) == 1 and len(tables[0]) == 12
     shown = tables[0]["in order"]
-    assert f"The average is {shown.mean():.2f} in order," in words(at)
+    assert f"On average, the probability is {shown.mean():.2f} in order," in words(at)
     first = tables[0].iloc[0]
     run = trace(runs.model("lab-bert"), first["A"], first["B"])
     assert first["in order"] == pytest.approx(follows(run), abs=1e-6)

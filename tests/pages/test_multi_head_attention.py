@@ -52,7 +52,7 @@ def test_the_random_toy_in_any_cut() -> None:
         assert at.number_input(key="toy_heads").value == 8
         assert at.selectbox(key="head").value == 8
         if step in OFF:
-            assert "In this toy no word is hidden" in words(at)
+            assert "In this toy, no word is hidden" in words(at)
 
 
 def test_heads_that_do_not_divide_the_width_get_a_sentence() -> None:
@@ -207,7 +207,7 @@ def test_the_story_s_blank_is_shown_until_somebody_brings_a_text() -> None:
     assert "keys" in header["labels"] and header["hidden"][header["chosen"]]
     (weights,) = drawn.values()
     assert header["labels"][int(weights.reshape(len(header["labels"]), -1)[header["chosen"]].argmax())] == "keys"
-    assert "the model says **“\u2068is\u2069”**" in words(at) and "in place of “\u2068are\u2069”" in words(at)
+    assert "the model says **“\u2068is\u2069”**" in words(at) and "instead of “\u2068are\u2069”" in words(at)
     assert at.text_area(key="text").value == DEFAULT_TEXT and "masked" not in at.query_params
     click_token(at, 2)
     assert sentence_of(at)[0] == header, "the step's own sentence stays"

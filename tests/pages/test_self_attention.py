@@ -150,7 +150,7 @@ def test_each_mistake_shows_what_it_breaks(model: str) -> None:
         # Two equal maps are not drawn: the page says that they are equal.
         drawn = len(at.main.get("vega_lite_chart"))  # the distance by layer, and the two maps
         assert drawn == (1 if "is the same in both runs" in said else 3)
-        assert ("rows add up to between" in said) == (key == "_break.softmax_over_queries")
+        assert ("The sums of the broken rows" in said) == (key == "_break.softmax_over_queries")
         at.toggle(key=key).set_value(False).run()
 
 

@@ -154,8 +154,8 @@ def test_a_word_of_another_text_gives_way() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("☃", "nothing shorter is left. So the whole word becomes"),
-        ("x" * 150, "150 characters, and this tokenizer looks at no more than 100"),
+        ("☃", "there is nothing shorter. So the whole word becomes"),
+        ("x" * 150, "150 characters, but this tokenizer looks at no more than 100"),
         ("[MASK]", "is an added token"),
     ],
 )

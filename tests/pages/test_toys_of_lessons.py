@@ -71,7 +71,7 @@ def test_what_is_said_of_stems_endings_and_lengths_is_counted() -> None:
         if not made:
             assert f"Nothing is joined yet: each letter is a token, and the corpus is {long} tokens long" in said
             continue
-        assert f"tokens long and has **{long}** now; the vocabulary has {len(known) + 1}." in said
+        assert f"tokens long, and now it has **{long}**. The vocabulary has {len(known) + 1}." in said
         stems, endings = (sum(part in known for part in parts) for parts in (corpus.stems, corpus.endings))
         assert f"**{stems}** of the {len(corpus.stems)} stems and **{endings}** of the {len(corpus.endings)}" in said
 
@@ -145,7 +145,7 @@ def test_the_toy_learns_on_the_page(rule, short: None) -> None:  # type: ignore[
     run = live.finished_run(Plan(rule.id, 1, 8, 8, 0))
     assert run is not None
     assert f"Trained here on the rule “{rule.name}”: {run.latest.accuracy:.1%}" in at.info[0].value
-    assert f"In **{run.latest.accuracy:.1%}** of fresh sentences the right letter" in words(at)
+    assert f"In **{run.latest.accuracy:.1%}** of new sentences, the right letter" in words(at)
     go(at, "hide-words")
     assert run.latest.model.id.startswith("toy-trained")
     assert "In your text, token" in words(at)

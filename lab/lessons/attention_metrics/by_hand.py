@@ -21,8 +21,8 @@ from lab.ui.tables import show_table
 from lab.ui.terms import say
 
 IDEA = """
-The **entropy** of a row says how widely it is spread: 0 if one token gets everything, and most if all tokens get the
-same. Compute it for one row."""
+The **entropy** of a row says how widely its attention is spread. It is 0 if one token gets everything, and largest if
+all tokens get the same weight. Compute it for one row."""
 _ROWS = 24  # number of terms of a row in the list
 
 
@@ -31,8 +31,8 @@ def said(trace: Trace, query: int, found: RowEntropy) -> str:
     count = len(found.weights)
     share = found.total / found.largest if found.largest else 0.0
     return (
-        f"{named(trace, query)} could look at {count} tokens. In effect it looks at {found.keys:.1f}: its row has "
-        f"{share:.0%} of the largest entropy."
+        f"{named(trace, query)} could look at {count} tokens. It effectively looks at {found.keys:.1f}, and its row "
+        f"has {share:.0%} of the largest possible entropy."
     )
 
 
@@ -43,7 +43,7 @@ def show(view: OneHead) -> None:
     row = entropy_of_row(attention_map(view.layer, view.head), view.query, causal=is_causal(view.trace))
     if len(row.weights) < 2:
         st.info(
-            "This token sees only one token: its weight is 1, and the entropy is 0. Choose a later token.",
+            "This token sees only one token. The weight is 1, and the entropy is 0. Choose a later token.",
             icon=":material/info:",
         )
         return
@@ -85,8 +85,8 @@ def _show_terms(view: OneHead, row: RowEntropy) -> None:
         else rf"H = {tex(row.total)}\ \text{{nats}}"
     )
     say(
-        f"So this row looks at e^{row.total:.3f} = **{row.keys:.2f}** tokens, in effect. A row that is spread evenly "
-        f"over all {count} has the entropy ln {count} = {row.largest:.3f}."
+        f"So this row effectively looks at e^{row.total:.3f} = **{row.keys:.2f}** tokens. A row that is spread evenly "
+        f"over all {count} tokens has the entropy ln {count} = {row.largest:.3f}."
     )
 
 

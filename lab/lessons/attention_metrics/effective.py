@@ -31,8 +31,8 @@ from lab.ui.shared.one_head import OneHead, show_sentence
 from lab.ui.terms import say
 
 IDEA = """
-From one token, a head gives some attention to every token that it sees, but most of these weights are tiny. At how many
-tokens does it look, **in effect**?"""
+From one token, a head gives some attention to every token that it sees, but most of these weights are tiny. At how
+many tokens does it **effectively** look?"""
 
 # Rows of three weights, from one that looks at one token to an even one, as one would write them.
 THREE = (("1 · 0 · 0", (1, 0, 0)), ("½ · ½ · 0", (1 / 2, 1 / 2, 0)), ("⅓ · ⅓ · ⅓", (1 / 3, 1 / 3, 1 / 3)))
@@ -46,7 +46,7 @@ def by_hand() -> str:
         f"| {name} | {abs(entropy):.2f} | {math.exp(entropy):.1f} |"
         for (name, _), entropy in zip(THREE, entropies, strict=True)
     ]
-    head = "| Three weights | −w · ln w, added up: the **entropy** | e to the entropy: **tokens, in effect** |"
+    head = "| Three weights | −w · ln w, added up: the **entropy** | e to the entropy: **effective number of tokens** |"
     return "\n".join([head, "|---|---|---|", *lines])
 
 
@@ -57,8 +57,8 @@ def effective(traced: Trace, layer: int, head: int, query: int) -> Figure:
     """
     keys = effective_keys(traced.layer(layer).attention[head : head + 1])[0]
     rows = window(query, len(traced), BARS)
-    title = f"At how many tokens each token looks, {place(layer, head)}"
-    scale = Scale("Tokens, in effect", (0.0, float(keys.max())), ".1f")
+    title = f"Effective number of tokens at which each token looks, {place(layer, head)}"
+    scale = Scale("Effective number of tokens", (0.0, float(keys.max())), ".1f")
     mean = float(keys.mean())
     return bars(traced.labels[rows], keys[rows], scale, title=title, highlight=query - rows.start, reference=mean)
 
@@ -69,9 +69,9 @@ def said(trace: Trace, layer: int, head: int, query: int) -> str:
     seen = query + 1 if trace.model.config.causal else len(trace)
     entropy = math.log(keys[query])
     return (
-        f"From {named(trace, query)}, head {head + 1} looks at **{keys[query]:.1f}** of {seen} tokens, in effect: the "
-        f"entropy of its row is {entropy:.2f}, and e^{entropy:.2f} = {keys[query]:.1f}. On average over all tokens of "
-        f"the text, it looks at {keys.mean():.1f}."
+        f"From {named(trace, query)}, head {head + 1} effectively looks at **{keys[query]:.1f}** of {seen} tokens. "
+        f"The entropy of this row is {entropy:.2f}, and e^{entropy:.2f} = {keys[query]:.1f}. On average over all "
+        f"tokens of the text, it looks at {keys.mean():.1f} tokens."
     )
 
 
@@ -80,7 +80,7 @@ def said(trace: Trace, layer: int, head: int, query: int) -> str:
     "head",
     "token",
     basis=derivable(LESSON, "effective", "the table of three weights, and the weights below the tokens"),
-    hint="How many weights are as large as the largest, or nearly so?",
+    hint="How many weights are as large as the largest weight, or nearly as large?",
 )
 def at_how_many(spot: Spot) -> Question | None:
     """Ask at how many of the tokens that it sees the query looks, in effect; None if the answer is not clear."""
@@ -89,14 +89,14 @@ def at_how_many(spot: Spot) -> Question | None:
     few, half = 2.5, seen / 2
     if seen < 6 or min(abs(keys - border) / border for border in (few, half)) < _BLUR:
         return None
-    why = f"It looks at {keys:.1f} of {seen} tokens, in effect."
+    why = f"It effectively looks at {keys:.1f} of {seen} tokens."
     outcomes = {
         "One or two": keys < few,
         "A few, but less than half of them": few < keys < half,
         "More than half of them": keys > half,
     }
     token = told_apart(spot.trace, spot.query)
-    return which_holds("at-how-many", f"At how many of the {seen} tokens does {token} look, in effect?", why, outcomes)
+    return which_holds("at-how-many", f"At how many of the {seen} tokens does {token} effectively look?", why, outcomes)
 
 
 @asks(
@@ -104,7 +104,7 @@ def at_how_many(spot: Spot) -> Question | None:
     "head",
     "token",
     basis=derivable(LESSON, "effective", "the table of three weights"),
-    hint="When does a row get everything in one place, and when is it even?",
+    hint="When does one place of a row get everything? When are all its weights equal?",
     returns=2,
 )
 def one_weight_more(spot: Spot) -> Question | None:
@@ -113,11 +113,14 @@ def one_weight_more(spot: Spot) -> Question | None:
     keys, largest = float(effective_keys(weights[None])[0, spot.query]), float(weights[spot.query].max())
     if largest > 0.9 or keys < 1.5:
         return None
-    why = "If one weight grows, the others must shrink. If one token got everything, the row would look at 1 token."
+    why = (
+        "If one weight grows, the other weights must shrink. If one token got everything, the row would look at only "
+        "1 token."
+    )
     outcomes = {"At fewer tokens": True, "At more tokens": False, "At the same number of tokens": False}
     prompt = (
-        f"A row looks at {keys:.1f} tokens, in effect, and its largest weight is {largest:.2f}. Now this weight grows, "
-        "and all other weights shrink alike. At how many tokens does the row look then?"
+        f"A row effectively looks at {keys:.1f} tokens, and its largest weight is {largest:.2f}. Now this weight "
+        "grows, and all other weights shrink by the same factor. At how many tokens does the row look then?"
     )
     return which_holds("one-weight-more", prompt, why, outcomes, mixed=True)
 
@@ -126,14 +129,14 @@ def show(view: OneHead) -> None:
     """Show one row and the rule on three weights; after the question, the widths of all rows."""
     show_sentence(view)
     idea(IDEA)
-    say("Three weights are enough to see the rule.")
+    say("Three weights are enough to show the rule.")
     say(by_hand())
     at = view.trace, view.layer.index, view.head, view.query
     if not predict(LESSON, at_how_many(view.spot)):
         return
     draw(partial(effective, *at), "effective")
     if len(view.trace) > BARS:
-        say(f"{BARS} of {len(view.trace)} tokens are drawn, around the chosen one.")
+        say(f"The figure shows {BARS} of {len(view.trace)} tokens, around the chosen token.")
     meaning(said(*at))
     _show_another_token(view, effective_keys(view.layer.attention[view.head : view.head + 1])[0])
     code(effective_keys)

@@ -25,7 +25,7 @@ from lab.ui.shared.one_head import OneHead, draw_map
 from lab.ui.terms import say
 
 IDEA = """
-Nobody can read all maps of a model. A **metric** turns each map into one number. Then all heads can be sorted, and you
+Nobody can read all maps of a model. A **metric** turns each map into one number. Then you can sort all heads, and you
 know which map to open next."""
 
 # A head whose number is this near to the best one is as good a find.
@@ -72,7 +72,9 @@ def _one_link(found: Metrics) -> Values:
 TARGETS = (
     Target(
         "One favourite each",
-        own("Find a head in which nearly every token looks at a single token: each row has one strong cell."),
+        own(
+            "Find a head in which nearly every token looks at a single token. Each row of its map has one strong cell."
+        ),
         lambda found: found.corrected["confidence_avg"],
         "a token gives its favourite {} of its attention, on average",
         "confidence_avg",
@@ -80,7 +82,7 @@ TARGETS = (
     ),
     Target(
         "A little of everything",
-        own("Find a head in which every token looks at nearly all tokens: the map is even."),
+        own("Find a head in which every token looks at nearly all tokens. Its map is even."),
         lambda found: found.corrected["spread"],
         "the entropy is {} of the largest possible one, on average",
         "spread",
@@ -88,9 +90,12 @@ TARGETS = (
     ),
     Target(
         "A single strong link",
-        own("Find a head with one very strong cell, in which most tokens have no favourite. One number is not enough."),
+        own(
+            "Find a head with one very strong cell, in which most tokens have no favourite. One number is not "
+            "enough for this."
+        ),
         _one_link,
-        "the largest weight is {} above the favourites of all tokens, on average",
+        "the largest weight is {} higher than the average weight of a token’s favourite",
         "confidence_max",
         0.3,
     ),
@@ -109,10 +114,10 @@ def said(target: Target, every: Metrics, head: Head) -> str:
     above = int((scores > scores[head]).sum())
     told = f"In {head_name(head)}, {target.told.format(f'**{scores[head]:.2f}**')}."
     if not above:
-        return f"{told} No other head has more."
+        return f"{told} No other head has a higher value."
     best = np.unravel_index(int(scores.argmax()), scores.shape)
-    top = f" The most is {scores[best]:.2f}." if found_it(target, every, head) else ""
-    return f"{told} {capital(heads(above))} of {scores.size} {'has' if above == 1 else 'have'} more.{top}"
+    top = f" The highest value is {scores[best]:.2f}." if found_it(target, every, head) else ""
+    return f"{told} {capital(heads(above))} of {scores.size} {'has' if above == 1 else 'have'} a higher value.{top}"
 
 
 def show(view: OneHead) -> None:
@@ -125,7 +130,7 @@ def show(view: OneHead) -> None:
     names = [target.name for target in TARGETS]
     chosen = st.segmented_control("Find the head with", names, default=names[0], required=True, key="_target")
     target = next(each for each in TARGETS if each.name == chosen)
-    say(f"**{target.wanted}** Sort all heads by a metric, then click a head and look at its map.")
+    say(f"**{target.wanted}** Sort all heads by a metric. Then click a head and look at its map.")
     verdict = st.container(border=True, key="verdict")
     metric = choose_metric(tau=False)
     if no_choice(every.corrected[metric.id]):

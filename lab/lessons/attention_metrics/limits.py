@@ -23,13 +23,13 @@ from lab.ui.shared.metric_choice import choose_metric, found, no_choice, thresho
 from lab.ui.shared.one_head import OneHead
 
 IDEA = """
-Can you compare texts of different length? In a longer text more tokens share the attention, so weights get smaller,
-whatever a head does. Then a metric changes with the length alone."""
+Can you compare texts of different length? In a longer text, more tokens share the attention, so the weights get smaller
+in every head. Then a metric changes with the length alone."""
 
 
 @asks(
     basis=derivable(LESSON, "numbers", "what corrected means"),
-    hint="Think of an even row over a few tokens, and of an even row over many.",
+    hint="Think of an even row over a few tokens and of an even row over many tokens.",
     returns=3,
 )
 def why_divided(spot: Spot) -> Question | None:
@@ -40,21 +40,21 @@ def why_divided(spot: Spot) -> Question | None:
     now, then = math.log(n), math.log(2 * n)
     return shuffled(
         "why-divided",
-        f"The corrected entropy of a row is divided by ln {n}, because it has {n} tokens to look at. Why?",
+        f"A row can look at {n} tokens. Its corrected entropy is its entropy divided by ln {n}. Why?",
         [
             Option(
                 "So that texts of different length can be compared",
-                f"An even row over {n} tokens has {now:.2f} nats, and over {2 * n} tokens {then:.2f}. After the "
-                "division, both have 1.",
+                f"The entropy of an even row is {now:.2f} over {n} tokens, and {then:.2f} over {2 * n} tokens. After "
+                "the division, both are 1.",
                 correct=True,
             ),
             Option(
                 "So that the weights of the row add up to 1",
-                "The weights already add up to 1 after softmax. The entropy is computed from them.",
+                "The weights already add up to 1 after softmax. The entropy is computed from these weights.",
             ),
             Option(
                 "So that a row that looks at only one token gets 1",
-                "Such a row has the entropy 0, and 0 divided by anything is 0. An even row gets 1.",
+                "The entropy of such a row is 0, and 0 divided by anything is 0. An even row gets 1.",
             ),
         ],
     )
@@ -65,8 +65,8 @@ def said(trace_is_causal: bool, metric: str, tau: float) -> str:
     by_length = uniform_by_length(trace_is_causal, tau)
     raw, mended = (by_length.values(metric, corrected)[:, 0] for corrected in (False, True))
     told = (
-        f"For a head without a preference, the raw value goes from {raw[0]:.4g} on {LENGTHS[0]} tokens to "
-        f"{raw[-1]:.4g} on {LENGTHS[-1]}, although the head does not change."
+        f"For a head without a preference, the raw value goes from {raw[0]:.4g} with {LENGTHS[0]} tokens to "
+        f"{raw[-1]:.4g} with {LENGTHS[-1]} tokens, although the head does not change."
     )
     if np.allclose(mended, mended[0]):
         return f"{told} The corrected value is {mended[0]:.4g} at every length."
@@ -85,7 +85,7 @@ def show(view: OneHead) -> None:
         draw(partial(metrics.by_length, view.trace, *asked), f"by-length-{'corrected' if corrected else 'raw'}")
     even, own = uniform(view.trace), float(found(view.trace).values(metric.id, False)[at])
     st.caption(
-        f"The line shows a uniform head. The point shows {view.place} on your {len(view.trace)} tokens: {own:.4g}, "
-        f"where a uniform head has {even.values(metric.id, False)[0]:.4g}."
+        f"The line shows a uniform head. The point shows the value of {view.place} on your {len(view.trace)} tokens, "
+        f"{own:.4g}. A uniform head would have the value {even.values(metric.id, False)[0]:.4g}."
     )
     meaning(said(is_causal(view.trace), metric.id, threshold()))

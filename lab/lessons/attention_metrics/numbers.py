@@ -63,18 +63,19 @@ def said(every: Metrics) -> str:
     """Say how many of the metrics put the heads into nearly the same order."""
     pairs = alike(every)
     if not np.isfinite(pairs).all():
-        return "Some of these numbers are equal for all heads here, so they sort nothing."
+        return "Some of these numbers are the same for all heads here, so they sort nothing."
     count = every.removed.size
     if count < FEW:
         return (
-            f"{count} heads are too few to compare: even unrelated numbers often sort them alike. "
-            "Take a model with more heads."
+            f"{count} heads are too few to compare: even unrelated numbers often put them into the same order. Choose "
+            "a model with more heads."
         )
     one, other = np.triu_indices(len(METRICS), 1)
     close = int((pairs[one, other] >= SAME).sum())
     return (
-        f"These are {MANY} numbers, but not {MANY} facts. Of {len(one)} pairs of metrics, {close} sort the heads into "
-        f"nearly the same order, or into the opposite one (a rank correlation of {SAME} or more; 1 is the same order)."
+        f"These {MANY} numbers are not {MANY} different facts. Of {len(one)} pairs of metrics, {close} put the heads "
+        f"into nearly the same order or into the opposite order (a rank correlation of {SAME} or more, where 1 is the "
+        "same order)."
     )
 
 
@@ -98,7 +99,7 @@ def stands_out(every: Metrics, head: Head) -> str:
         if names:
             places.append(f"{f'the {side}' if best == 1 else f'number {best} from the {side}'} by {listed(names)}")
     other = (
-        " By the other metrics, this head is farther from the extremes."
+        " On the other metrics, this head is farther from the extremes."
         if any(rank > best for rank, _, _ in ranks)
         else ""
     )
@@ -123,7 +124,7 @@ def summary(trace: Trace, head: Head, corrected: bool, tau: float) -> pd.DataFra
 
 @asks(
     basis=derivable(LESSON, "numbers", "the maps of all metrics"),
-    hint="Find two maps that are alike or reversed, then the map that is neither.",
+    hint="Find maps that are alike or reversed. Then find the map that is like no other map.",
 )
 def least_like(spot: Spot) -> Question | None:
     """Ask which metric sorts the heads least like the others; None if the maps do not show it clearly."""
@@ -134,10 +135,14 @@ def least_like(spot: Spot) -> Question | None:
 
     def why(at: int, best: int) -> str:
         told = f"Its rank correlation with the others (1 is the same order) is {mean[at]:.2f} on average"
-        return f"{told}, the smallest." if at == best else f"{told}; that of {METRICS[best].name} is {mean[best]:.2f}."
+        return (
+            f"{told}, which is the smallest value."
+            if at == best
+            else f"{told}. For {METRICS[best].name}, it is {mean[best]:.2f}."
+        )
 
     prompt = (
-        f"Compare the {MANY} maps. A map may be the reverse of another: then both sort the heads alike. Which metric "
+        f"Compare the {MANY} maps. If one map is the reverse of another, both count as the same order. Which metric "
         "sorts the heads least like the others?"
     )
     return ranked("least-like", prompt, (-mean).tolist(), lambda at: METRICS[at].name, why)
@@ -147,7 +152,7 @@ def least_like(spot: Spot) -> Question | None:
     "layer",
     "head",
     basis=derivable(LESSON, "numbers", "the formulas of both confidences"),
-    hint="One of the two numbers is about one row, the other about all rows.",
+    hint="One of the two numbers is about one row. The other number is about all rows.",
     returns=1,
 )
 def maximum_is_one_row(spot: Spot) -> Question | None:
@@ -160,13 +165,13 @@ def maximum_is_one_row(spot: Spot) -> Question | None:
     name = head_name((spot.layer, spot.head))
     return shuffled(
         "maximum-is-one-row",
-        f"In {name}, the largest weight of all is {largest:.2f}. The largest weight of a row is {mean:.2f} on average. "
-        "What follows?",
+        f"In {name}, the largest weight of all is {largest:.2f}. The largest weight of a row is {mean:.2f} on "
+        "average. What does this tell you?",
         [
             Option(
                 "Only few rows have such a large weight",
-                f"{near} of {n} rows have a weight above {largest / 2:.2f}. The maximum is a number about a single "
-                "row.",
+                f"{near} of {n} rows have a weight above {largest / 2:.2f}. The maximum tells you about a single row "
+                "only.",
                 correct=True,
             ),
             Option(
@@ -175,7 +180,7 @@ def maximum_is_one_row(spot: Spot) -> Question | None:
             ),
             Option(
                 f"In most rows, the largest weight is above {largest:.1f}",
-                f"No weight is above {largest:.2f}: this is the largest of all weights.",
+                f"No weight is above {largest:.2f}, because this is the largest of all weights.",
             ),
         ],
     )
@@ -192,7 +197,7 @@ def most_confident(spot: Spot) -> Question | None:
         return f"Its largest weight in a row is {averages[head]:.3f} on average{tail}"
 
     prompt = (
-        f"In which head of layer {spot.layer + 1} is confidence (average) highest, so that its tokens have the "
+        f"In which head of layer {spot.layer + 1} is **confidence (average)** highest, so that its tokens have the "
         "clearest favourites?"
     )
     return ranked("most-confident", prompt, averages.tolist(), lambda head: f"Head {head + 1}", why, of=len(averages))
@@ -204,20 +209,22 @@ def show(view: OneHead) -> None:
         corrected = choose_version()
     say(
         f"Golshanrad & Faghih 2024 describe heads by {MANY} metrics. Each map has one number for every head: a row is "
-        "a "
-        "layer, a column a head. The numbers are **corrected** for the length of the text: the entropy of a row of "
-        f"{len(view.trace)} tokens, for example, is divided by ln {len(view.trace)}, the entropy of an even row."
+        "a layer, and a column is a head. The numbers are **corrected** for the length of the text. For example, the "
+        f"entropy of a row of {len(view.trace)} tokens is divided by ln {len(view.trace)}, the entropy of an even row."
         if corrected
-        else f"Golshanrad & Faghih 2024 describe heads by {MANY} metrics. Each map has one number for every head: a "
-        "row "
-        "is a layer, a column a head. The numbers are **raw**: as published."
+        else (
+            f"Golshanrad & Faghih 2024 describe heads by {MANY} metrics. Each map has one number for every head: a "
+            "row is a layer, and a column is a head. The numbers are **raw**, as the paper defines them."
+        )
     )
     if any(no_choice(found(view.trace).values(metric.id, corrected)) for metric in METRICS[:1]):
         return
     _show_maps(view, corrected)
     ask_beside(LESSON, least_like(view.spot))
     meaning(said(found(view.trace)))
-    with st.expander("A metric’s formula, with this head’s numbers", on_change="rerun", key="_formula") as formula:
+    with st.expander(
+        "The formula of a metric, with the numbers of this head", on_change="rerun", key="_formula"
+    ) as formula:
         if formula.open:
             _show_card(view, choose_metric(tau=not corrected), corrected)
     label = f"All {MANY} numbers of this head"
@@ -254,22 +261,27 @@ def _show_card(view: OneHead, metric: Metric, corrected: bool) -> None:
     values = found(view.trace).values(metric.id, corrected)
     own = float(values[view.layer.index, view.head])
     most = metric.corrected_high if corrected else metric.high
-    limit = "" if most is None else f" No head can have more than {most:g}."
+    limit = "" if most is None else f" No head can have a value above {most:g}."
     tau = f" τ is {threshold():g}." if metric.uses_threshold and not corrected else ""
     say(
-        f"**{own:.3f}** {unit(metric, corrected)}. A uniform head, which gives every token the same weight, has "
-        f"{float(uniform(view.trace).values(metric.id, corrected)[0]):.3f}; {int((values > own).sum())} of the "
-        f"{values.size - 1} other heads have a higher value.{limit} {metric.symbols}{tau}"
+        f"**{own:.3f}** {unit(metric, corrected)}. A uniform head, which gives every token the same weight, has the "
+        f"value {float(uniform(view.trace).values(metric.id, corrected)[0]):.3f}. Of the {values.size - 1} other "
+        f"heads, {int((values > own).sum())} have a higher value.{limit} {metric.symbols}{tau}"
     )
     if metric.also:
-        say(f"Some call it “{metric.also}”. In this lab, the name of a metric says what a high value means.")
+        say(
+            f"Some authors call this metric “{metric.also}”. In this lab, the name of a metric says what a high "
+            "value means."
+        )
 
 
 def _show_summary(view: OneHead, corrected: bool) -> None:
     """Draw the metrics of the chosen head beside those of all heads."""
     table = summary(view.trace, (view.layer.index, view.head), corrected, threshold())
     show_table(table, formats=dict.fromkeys(table.columns[1:-1], "%.3g"))
-    st.caption("The standard deviation says how far the heads are from their mean: 0 if all heads have the same value.")
+    st.caption(
+        "The standard deviation says how far the heads are from their mean. It is 0 if all heads have the same value."
+    )
 
 
 def _show_why(view: OneHead) -> None:
@@ -278,6 +290,6 @@ def _show_why(view: OneHead) -> None:
     draw(partial(by_length, view.trace, *at, corrected=False), "grows-with-length")
     say(
         "A **uniform head** gives every token the same weight, in any text. Still, its raw entropy grows with the "
-        "text, because a longer text has more rows, and each row has more tokens. **Corrected** numbers take this "
-        "growth out, so that you can compare texts. **Raw** numbers are as published."
+        "length of the text, because a longer text has more rows, and each row has more tokens. **Corrected** "
+        "numbers take this growth out, so that you can compare texts. **Raw** numbers follow the paper."
     )

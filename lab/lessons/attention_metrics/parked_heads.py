@@ -97,11 +97,11 @@ def said(trace: Trace, to_mean: bool = False) -> str:
         return compared(trace, to_mean)
     found = needed(trace, to_mean)
     told = (
-        f"Of the {in_words(found.top)} heads without which most changes, **{found.parking or 'none'}** "
-        f"{'is' if found.parking == 1 else 'are'} in the half that parks more."
+        f"Of the {in_words(found.top)} heads whose removal changes the vectors most, **{found.parking or 'none'}** "
+        f"{'is' if found.parking == 1 else 'are'} in the half of the heads that parks more."
     )
     if found.parking >= _MAY_BE:
-        return f"{told} So a head that parks may be needed all the same."
+        return f"{told} So the model may still need a head that parks."
     return f"{told} Here, the model hardly needs the heads that park." if found.parking <= 1 else told
 
 
@@ -120,22 +120,23 @@ def parked_against_busy(shares: Values, effects: Values, trace: Trace) -> str:
         at: Head = (int(most[0]), int(most[1]))
         return (
             f"No head sends more than {PARKED:.0%} of the words’ attention to {where}. {capital(head_name(at))} comes "
-            f"nearest ({shares[at]:.2f}). Without this head, the vectors move by {_size(effects[at])} of their length; "
-            f"the mean over all heads is {_size(effects.mean())}."
+            f"nearest ({shares[at]:.2f}). Without this head, the vectors move by {_size(effects[at])} of their "
+            f"length. The mean over all heads is {_size(effects.mean())}."
         )
     if parks.all():
         return f"All {parks.size} heads park on {where}, so there is no other head to compare them with."
     return (
-        f"{capital(heads(int(parks.sum())))} of {parks.size} park on {where}. Without one of them, the vectors move by "
-        f"{_typical(effects[parks])}. Without one of the other heads, they move by {_typical(effects[~parks])}."
+        f"{capital(heads(int(parks.sum())))} of {parks.size} park on {where}. Without one of these heads, the vectors "
+        f"move by {_typical(effects[parks])}. Without one of the other heads, they move by "
+        f"{_typical(effects[~parks])}."
     )
 
 
 def _typical(effects: Values) -> str:
     """State the mean and the largest of some effects, in one phrase if both are small."""
     if 0 < effects.max() < _SMALL:
-        return f"always {_size(effects.max())} of their length"
-    return f"{_size(effects.mean())} of their length on average, at most {_size(effects.max())}"
+        return f"{_size(effects.max())} of their length in every case"
+    return f"{_size(effects.mean())} of their length on average, and at most by {_size(effects.max())}"
 
 
 def _size(value: float) -> str:
@@ -164,15 +165,15 @@ def in_full(trace: Trace, to_mean: bool = False) -> str:
         return compared(trace, to_mean)
     told = (
         f"{compared(trace, to_mean)}\n\n{_layers_of_one_kind(trace)}The **rank correlation** says whether two numbers "
-        "put the heads into the same order: 1 for the same order, −1 for the opposite order, 0 for neither. Here it is "
-        f"**{beside(rho, math.copysign(band, rho))}** over all heads. If the numbers were shuffled, it would stay "
-        f"below {beside(band, abs(rho))} in 19 of 20 cases."
+        "put the heads into the same order. It is 1 for the same order, −1 for the opposite order, and 0 if the "
+        f"orders have nothing in common. Here it is **{beside(rho, math.copysign(band, rho))}** over all heads. If "
+        f"the numbers were shuffled, it would be below {beside(band, abs(rho))} in 19 of 20 cases."
     )
     if math.isnan(mean):
         return told
     own = f"{'−' * (mean < 0)}{beside(abs(mean), limit)}"
     shuffled = beside(limit, abs(mean))
-    return f"{told} Within a layer, it is {own} on average; with shuffled numbers, it would stay below {shuffled}."
+    return f"{told} Within a layer, it is {own} on average. With shuffled numbers, it would be below {shuffled}."
 
 
 def brought(trace: Trace, head: Head) -> tuple[float, float]:
@@ -191,11 +192,15 @@ def said_of_sink(trace: Trace) -> str:
     at = divmod(int(shares.argmax()), shares.shape[1])
     given, arrives = brought(trace, at)
     told = (
-        f"{capital(head_name(at))} parks most: in it, words give {resting_place(trace)} {given:.2f} of their attention."
+        f"{capital(head_name(at))} parks most: in this head, words give {given:.2f} of their attention to "
+        f"{resting_place(trace)}."
     )
     if arrives > given - MARGIN:
-        return f"{told} Of what it adds to the words, {arrives:.2f} comes from there, too."
-    return f"{told} But of what it adds to the words, only {arrives:.2f} comes from there: the values are short."
+        return f"{told} And {arrives:.2f} of what it adds to the words comes from there, too."
+    return (
+        f"{told} But only {arrives:.2f} of what it adds to the words comes from there, because the values there are "
+        "short."
+    )
 
 
 @asks(
@@ -213,14 +218,14 @@ def needs_them(spot: Spot) -> Question | None:
     if 1 < found.parking < _MAY_BE:
         return None
     why = (
-        f"Take the {in_words(found.top)} heads without which most changes: {found.parking or 'none'} of them "
-        f"{'is' if found.parking == 1 else 'are'} in the half that parks more. If a head that parks did nothing, it "
-        "would "
-        "be none; if parking made no difference, about half."
+        f"Take the {in_words(found.top)} heads whose removal changes the vectors most. Of these, "
+        f"{found.parking or 'none'} {'is' if found.parking == 1 else 'are'} in the half of the heads that parks more. "
+        "If a head that parks did nothing, there would be none. If parking made no difference, there would be about "
+        "half."
     )
     outcomes = {
         "Yes: a head that parks has found nothing to do": found.parking <= 1,
-        "Not always: a head that parks may be needed all the same": found.parking >= _MAY_BE,
+        "Not always: the model may still need a head that parks": found.parking >= _MAY_BE,
     }
     return which_holds("needs-them", "Can the model do without the heads that park?", why, outcomes)
 
@@ -229,8 +234,8 @@ def show(view: OneHead) -> None:
     """Show, for each head, how much attention it parks and how far the vectors move without it."""
     idea(
         "Softmax makes the weights of each token add up to 1, even if a head finds nothing. Then the weight must go "
-        f"somewhere, and a head can give most of it to {resting_place(view.trace)}: it **parks**. Can the model do "
-        "without such heads? The lab takes each head away, one at a time, as in lesson 4."
+        f"somewhere. A head that gives most of it to {resting_place(view.trace)} **parks**. Can the model do without "
+        "such heads? The lab takes each head away, one at a time, as in lesson 4."
     )
     if keep_others(view.trace) is None:
         st.info("This text has no other tokens. Write a longer text.", icon=":material/edit:")
@@ -239,8 +244,10 @@ def show(view: OneHead) -> None:
         return
     way = OFF.choose(
         "Replace a head’s numbers by",
-        help="Zeros are numbers that the later layers have never met in training. The mean of the head’s numbers over "
-        "the tokens of this text is a milder change.",
+        help=(
+            "In training, the later layers never met such zeros. The mean of the head’s numbers over the tokens of "
+            "this text is a milder change."
+        ),
     )
     _show_heads(view, to_mean=way == MEAN)
 
@@ -249,10 +256,9 @@ def _show_heads(view: OneHead, to_mean: bool) -> None:
     at = view.trace, view.layer.index, view.head
     draw(partial(parked_and_worth, *at, to_mean), "parked-and-worth")
     st.caption(
-        "Each point is a head: the farther right, the more it parks; the higher, the farther the last vectors move "
-        f"without it. Half of the {parked_share(view.trace).size} heads are right of the dashed line. This is one "
-        "text; "
-        "another may differ."
+        "Each point is a head. The farther right a point is, the more the head parks. The higher it is, the farther "
+        f"the last vectors move without the head. Half of the {parked_share(view.trace).size} heads are right of the "
+        "dashed line. This is only one text, and another text may differ."
     )
     meaning(f"{said(view.trace, to_mean)} {said_of_sink(view.trace)}")
     with st.expander("How the heads are compared", icon=":material/balance:"):
@@ -271,7 +277,7 @@ def _show_a_head(view: OneHead) -> None:
     at, which = (least, "smallest") if (view.layer.index, view.head) == most else (most, "largest")
     if np.ptp(shares) > 0:
         try_this(
-            f"{head_name(at)} has the {which} share, {shares[at]:.2f}. Where is it in the figure?",
+            f"{head_name(at)} has the {which} share, {shares[at]:.2f}. Where is this head in the figure?",
             f"Open the head with the {which} share",
             {LAYER: at[0] + 1, HEAD: at[1] + 1},
         )

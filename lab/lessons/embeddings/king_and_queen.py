@@ -35,8 +35,8 @@ def show_word_sums(view: EmbeddingView) -> None:
         return
     draw(partial(word_sums.near_sum, view.trace, *words), "near-sum")
     st.caption(
-        "A dot marks the words of the sum itself. The dashed line is the mean over all words. If the expected word is "
-        "farther away, it is shown after “…”."
+        "A dot marks the words of the sum itself. The dashed line is the mean over all words. If the expected word "
+        "is farther away, it follows after “…”."
     )
     say(word_sums.meaning(model, words))
     with st.spinner(f"Asking {len(word_sums.QUESTIONS)} such questions …"):
@@ -45,7 +45,7 @@ def show_word_sums(view: EmbeddingView) -> None:
         say(said)
     say(
         "Published results leave out the words of the sum (Mikolov et al. 2013, §4). If they are kept, far fewer sums "
-        "succeed (Nissim et al. 2020), and sometimes one of the words alone finds the answer, too (Linzen 2016)."
+        "succeed (Nissim et al. 2020), and sometimes one of the words alone already finds the answer (Linzen 2016)."
     )
     _show_others(model, words)
     code(word_sum)

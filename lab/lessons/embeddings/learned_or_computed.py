@@ -44,7 +44,7 @@ from lab.ui.parameters import PE_BASE, PE_LENGTH, PE_WIDTH
 from lab.ui.terms import say
 
 IDEA = """
-So each place needs a vector of its own. Where do these vectors come from? Either a model **learns** them, as BERT and
+So each place needs its own vector. Where do these vectors come from? Either a model **learns** them, as BERT and
 GPT-2 did, or they are **computed**, as in the first transformer: the numbers go up and down like waves, fast in the
 first dimensions and slowly in the last (**sinusoids**, Vaswani et al. 2017)."""
 ROWS = 64
@@ -80,7 +80,7 @@ def similarity_by_distance(traced: Trace, length: int, width: int, base: float =
         drawn = {"learned": learned_by_distance(traced, length)[1]}
     _, computed, _ = sinusoids_by_distance(length, width, base)
     places = AxisPlaces("How far apart two places are", range(len(computed)))
-    title = "How alike the vectors of two places are"
+    title = "How similar the vectors of two places are"
     return settled(lines({**drawn, "computed": computed}, places, Scale("Cosine, mean"), title=title))
 
 
@@ -125,10 +125,13 @@ def _by_distance(name: str, cosines: Values) -> str:
     near, rest = float(cosines[1]), cosines[2:]
     if not len(rest):
         return f"For {name}, the cosine of neighbours is {signed(near)} on average."
-    farther = f"places farther apart have {signed(float(rest.max()))} at most"
+    farther = f"the cosine of places that are farther apart is at most {signed(float(rest.max()))}"
     if near - rest.max() > MARGIN:
-        return f"For {name}, neighbours are the most alike: their cosine is {signed(near)}, and {farther}."
-    return f"For {name}, neighbours are hardly more alike: their cosine is {signed(near)}, and {farther}."
+        return f"For {name}, neighbours are the most similar: their cosine is {signed(near)}, and {farther}."
+    return (
+        f"For {name}, neighbours are hardly more similar than other places: their cosine is {signed(near)}, and "
+        f"{farther}."
+    )
 
 
 def stripes(trace: Trace, length: int) -> str:
@@ -152,9 +155,9 @@ def stripes(trace: Trace, length: int) -> str:
     while high + 1 < len(mean) and mean[high + 1] > mean[high]:
         high += 1
     return (
-        "Why the stripes? Here the learned vectors, too, repeat like waves. Places that are "
-        f"{low} apart have the cosine {signed(float(mean[low]))} on average; places that are {high} apart, so farther, "
-        f"are more alike again: {signed(float(mean[high]))}."
+        f"Why the stripes? Here, the learned vectors also repeat like waves. The cosine of places that are {low} "
+        f"apart is {signed(float(mean[low]))} on average. Places that are {high} apart are farther from each other, "
+        f"but more similar again: {signed(float(mean[high]))}."
     )
 
 
@@ -190,10 +193,10 @@ def no_row_left(spot: Spot) -> Question | None:
     most = model.config.max_tokens
     if model.weights.embeddings.position is None:
         return None
-    why = f"A learned table ends. {quoted(model.id)} has rows for {most} places, and no vectors for later places."
+    why = f"A learned table has an end. {quoted(model.id)} has rows for {most} places, and no vectors for later places."
     outcomes = {
         "It cannot read it: there is no vector for this place": True,
-        "It computes the missing vector from the others": False,
+        "It computes the missing vector from the other vectors": False,
         "It reads it without a place": False,
     }
     prompt = f"A text has {most + 1} tokens. What does {quoted(model.id)} do with the last one?"
@@ -212,12 +215,15 @@ def show(view: EmbeddingView) -> None:
     right = _show_learned_beside(view, partial(learned_similarity, view.trace, length), "learned-similarity")
     with right:
         draw(partial(computed_similarity, length, width, base), "computed-similarity")
-    st.caption("Each cell compares the vectors of two places. On the diagonal, a place is compared with itself: 1.")
+    st.caption(
+        "Each cell is the cosine of the vectors of two places. On the diagonal, a place is compared with itself, "
+        "so the cosine is 1."
+    )
     _show_cut_rows(view, length)
     meaning(said(view.trace, length, width, base))
     say(stripes(view.trace, length))
     if length < PE_LENGTH.most:
-        why = "many more places. Are neighbours still more alike than places far apart?"
+        why = "many more places. Are neighbours still more similar than places that are far apart?"
         try_this(why, f"Take {PE_LENGTH.most} places", {PE_LENGTH: PE_LENGTH.most})
     _show_folds(view, length, width, base)
     code(sinusoids, frequencies)
@@ -245,7 +251,7 @@ def _show_own(view: EmbeddingView) -> None:
         return
     first = view.trace.model.config.position_offset
     if first:
-        say(f"In the table of {view.model}, position 0 is its row {first}. The rows before it are for padding.")
+        say(f"In the table of {view.model}, position 0 is row {first}. The rows before this row are for padding.")
 
 
 def _show_vectors(view: EmbeddingView, length: int, width: int, base: float) -> None:
@@ -258,15 +264,14 @@ def _show_vectors(view: EmbeddingView, length: int, width: int, base: float) -> 
     kinds["computed"] = sinusoids(np.arange(length), width, base)
     for name, rows in kinds.items():
         one, other, distance = apart(rows)
-        unique = f"{'Each' if distance > 0 else 'Not every'} place has a vector of its own"
-        nearest = f"the nearest two, of places {one} and {other}, are {distance:.3g} apart"
+        unique = f"{'Each' if distance > 0 else 'Not every'} place has its own vector"
+        nearest = f"the two nearest vectors, of places {one} and {other}, are {distance:.3g} apart"
         say(f"**{name.capitalize()}.** {unique}: {nearest}.")
     if view.learned:
         most = view.trace.model.config.max_tokens
         say(
             f"**Longer texts.** The table of {view.model} ends after {most} places, so it cannot read longer texts. "
-            "Sinusoids can be computed for every place; but a model has never met the places that are beyond its "
-            "training texts."
+            "Sinusoids can be computed for every place, but a model has never met places beyond its training texts."
         )
 
 
@@ -282,14 +287,14 @@ def _show_formula(length: int, width: int, base: float) -> None:
     )
     waves = wavelengths(width, base)
     say(
-        f"With {width} dimensions and base {base:,.0f}, the first wave repeats after {waves[0]:.2f} places, the last "
-        f"after {waves[-1]:,.2f}."
+        f"With {width} dimensions and base {base:,.0f}, the first wave repeats after {waves[0]:.2f} places, and the "
+        f"last wave after {waves[-1]:,.2f}."
     )
     say(
         "**One place further.** Turn every pair of dimensions by the angle ω, and you have the vector of the next "
         "place: the same linear map from any place (here the largest error is "
-        f"{shift_error(length, width, base):.0e}, which is rounding). The authors hoped that a model could use this to "
-        "see distances; learned vectors worked as well for them (Vaswani et al. 2017, §3.5)."
+        f"{shift_error(length, width, base):.0e}, which is rounding). The authors hoped that a model could use this "
+        "to see distances. In their tests, learned vectors worked just as well (Vaswani et al. 2017, §3.5)."
     )
 
 
@@ -309,4 +314,4 @@ def _show_cut_rows(view: EmbeddingView, asked: int) -> None:
         st.caption(f"{view.model} has only {there} positions. The sinusoids are computed for all {asked}.")
     step = math.ceil(asked / ROWS)
     if step > 1:
-        st.caption(f"One position in {step} is drawn.")
+        st.caption(f"The figure shows one position in {step}.")

@@ -34,8 +34,8 @@ from lab.ui.terms import say
 
 IDEA = """
 For each token, the model looks up a row of numbers in a table that it has learned: the token’s **vector**. One row says
-nothing, but two rows can be compared. Their **dot product** is made number by number: multiply, and add up the
-products. The **cosine** is the dot product divided by the lengths of both vectors: 1 if they point the same way, 0 at a
+nothing, but two rows can be compared. For their **dot product**, multiply them number by number, and add up the
+products. The **cosine** is the dot product divided by both lengths: 1 if the vectors point the same way, 0 at a
 right angle, −1 if they point in opposite directions. Which words have rows like the row of your word?"""
 _DAYS = "He came on Monday with three friends."
 _DAY, _NUMBER = "Monday", "three"
@@ -53,7 +53,9 @@ def said(trace: Trace, token: int) -> str:
         return f"The vocabulary has no other word to compare with {word}."
     best, others = found.nearest[0].cosine, f"{found.count:,} other word{'s' * (found.count != 1)}"
     if best - found.mean < MARGIN:
-        return f"No row is clearly nearest: of {others}, the nearest to {word} has the cosine {signed(best)}."
+        return (
+            f"No row is clearly nearest: of {others}, even the nearest has only the cosine {signed(best)} with {word}."
+        )
     near = found.nearest[:NAMED]
     told = listed([f"{quoted(each.word)} ({signed(each.cosine)})" for each in near])
     most = (
@@ -94,8 +96,11 @@ def nearest_row(model: LoadedModel, token_id: int) -> int | None:
 
 
 @asks(
-    basis=bet("Words with similar rows are spelled alike, or have ids side by side.", "They are used alike in texts."),
-    hint="Which words are used in the same places as this one? Such words get rows that point the same way.",
+    basis=bet(
+        "Words with similar rows are spelled alike, or have ids side by side.",
+        "Words with similar rows are used in similar ways.",
+    ),
+    hint="Which words can take the place of this word in a text? Their rows point the same way.",
     returns=1,
 )
 def nearest_word(spot: Spot) -> Question | None:
@@ -114,7 +119,7 @@ def nearest_word(spot: Spot) -> Question | None:
     options = [Option(quoted(best.word), f"{told}.", correct=True)] + [
         Option(quoted(each.word), f"{told}. For {quoted(each.word)} it is {each.cosine:.2f}.") for each in wrong
     ]
-    prompt = f"Which of these words has the row that is most like the row of {named(trace, token)}?"
+    prompt = f"Which of these words has the row that is most similar to the row of {named(trace, token)}?"
     return shuffled("nearest-word", prompt, options)
 
 
@@ -125,13 +130,13 @@ def nearest_word(spot: Spot) -> Question | None:
 )
 def cosine_of_one(spot: Spot) -> Question:
     """Ask what the cosine 1 says about two vectors: they point the same way, but need not be equal."""
-    why = "The cosine divides by both lengths, so it compares directions only. One of the vectors can be longer."
+    why = "The cosine divides by both lengths, so it compares only directions. One of the vectors can be longer."
     outcomes = {
-        "They point the same way; their lengths can differ": True,
+        "They point the same way, but their lengths can differ": True,
         "They are equal in every number": False,
         "Their words have the same meaning": False,
     }
-    return which_holds("cosine-of-one", "Two vectors have the cosine 1. What is certain?", why, outcomes, mixed=True)
+    return which_holds("cosine-of-one", "The cosine of two vectors is 1. What is certain?", why, outcomes, mixed=True)
 
 
 def show(view: EmbeddingView) -> None:
@@ -165,7 +170,7 @@ def _show_worked(view: EmbeddingView) -> None:
     formula = worked(view.trace, view.token)
     if formula:
         nearest = quoted(in_table(view.trace, view.token).nearest[0].word)
-        say(f"The cosine of {view.word} and {nearest}, worked out from their {view.width} numbers each:")
+        say(f"This is how the cosine of {view.word} and {nearest} follows from their {view.width} numbers each:")
         st.latex(formula)
 
 
@@ -178,6 +183,8 @@ def _show_another(view: EmbeddingView) -> None:
         place = place_of(encoding, word)
         if place is not None and not (here and view.token == place):
             try_this(
-                f"a {kind}. Which words are most like *{word}*?", f"Take *{word}*", {TEXT: _DAYS, TOKEN: place + 1}
+                f"a {kind}. Which words are most similar to *{word}*?",
+                f"Take *{word}*",
+                {TEXT: _DAYS, TOKEN: place + 1},
             )
             return

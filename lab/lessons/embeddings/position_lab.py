@@ -40,9 +40,9 @@ from lab.ui.sentence import show_sentence
 from lab.ui.terms import say
 
 IDEA = """
-The row of a token says which word it is, and not where it is. So BERT and GPT-2 add a second vector for its **place**:
+The row of a token says which word it is, but not where it is. So BERT and GPT-2 add a second vector for its **place**:
 one for the first token, another for the second. What would the model know without these vectors? *The dog bit the man*
-and *The man bit the dog* have the same rows. Then the **layers** follow: in each, a token collects vectors from the
+and *The man bit the dog* have the same rows. Then the **layers** follow. In each, a token collects vectors from the
 other tokens and adds them to its own (lesson 3). Nothing else in a layer looks at two tokens."""
 WITHOUT, WITH, NO_MASK = "without places", "with places", "without places, without mask"
 _SHORT = {WITHOUT: "without", WITH: "with", NO_MASK: "no mask"}
@@ -99,19 +99,19 @@ def said(trace: Trace, order: Order) -> str:
     if not without.follows:
         return (
             f"Even without places, {name} notices the new order: the vectors do not simply move with their tokens. "
-            "If its mask is taken away as well, they do."
+            "If the lab also takes its mask away, they do."
         )
     told = (
         "Without places, both vectors are the same: **every token takes its vector along** to its new place, so "
         f"{name} cannot tell this order from the first one."
     )
     if gaps[WITH].follows:
-        return f"{told} With places, the vectors move with their tokens here, too."
+        return f"{told} Here, the vectors move with their tokens even with places."
     told += f" With places, the last vectors differ by {gaps[WITH].moved[-1]:.0%} of their length on average."
     if order == "reversed":
         return told
     reverse = permutation_gap(trace, "reversed", ways_to_run(trace)[WITH]).moved[-1]
-    return f"{told} In reversed order they differ by {reverse:.0%}."
+    return f"{told} In reversed order, they differ by {reverse:.0%}."
 
 
 def why(trace: Trace, order: Order) -> str:
@@ -120,12 +120,12 @@ def why(trace: Trace, order: Order) -> str:
     if not gaps[WITHOUT].follows:
         if config.causal:
             return (
-                "A mask lets each token see only the tokens before it. In another order it sees other tokens, so the "
-                "mask tells the model about order (Haviv et al. 2022)."
+                "A mask lets each token see only the tokens before it. In a different order, it sees different "
+                "tokens, so the mask tells the model about the order (Haviv et al. 2022)."
             )
         return (
-            f"In a local layer, a token sees only {config.window} tokens to either side. In another order it sees "
-            "other tokens, so the mask tells the model which tokens are near."
+            f"In a local layer, a token sees only {config.window} tokens to either side. In a different order, it "
+            "sees different tokens, so the mask tells the model which tokens are near."
         )
     local = " (A local layer hides what is far away, but here near tokens stay near.)" if NO_MASK in gaps else ""
     return (
@@ -147,8 +147,8 @@ def after_reordering(spot: Spot) -> Question | None:
     gap = permutation_gap(trace, "reversed", Interventions(no_positions=True))
     rounding = ", which is rounding" if gap.follows else ""
     reason = (
-        "Compare each token at its old and at its new place: the largest difference of two numbers is "
-        f"{float(gap.layers[-1]):.2g}{rounding}."
+        "Compare each token’s vector at its old place with its vector at its new place. The largest difference "
+        f"between two numbers is {float(gap.layers[-1]):.2g}{rounding}."
     )
     outcomes = {
         "Each token takes its vector along to its new place": gap.follows,
@@ -156,7 +156,7 @@ def after_reordering(spot: Spot) -> Question | None:
         "The vectors become other numbers": not gap.follows,
     }
     prompt = (
-        "Take the vectors of all places away, and reverse the order of the tokens. What happens to the tokens’ vectors "
+        "Take away the vectors of all places, and reverse the order of the tokens. What happens to the tokens’ vectors "
         "after the last layer?"
     )
     return which_holds("after-reordering", prompt, reason, outcomes, mixed=True)
@@ -183,17 +183,17 @@ def who_bit_whom(spot: Spot) -> Question | None:
         if kept < _EQUAL
         else "In this model, a mask also tells which words come before a word, or near it."
     )
-    differ = f"by {kept:.1%} of their length, with places by {moved(plain):.0%}"
+    differ = f"by {kept:.1%} of their length. With places, they differ by {moved(plain):.0%}"
     outcomes = {
         "Yes: the sentences have the same words": kept < _EQUAL,
         "No: the words are in another order": kept >= _EQUAL,
     }
     first, second = (quoted(use.trace.text) for use in plain)
     prompt = (
-        f"Take the vectors of all places away. Is the last vector of {plain[0].word} in {first} the same as in "
+        f"Take away the vectors of all places. Is the last vector of {plain[0].word} in {first} the same as in "
         f"{second}?"
     )
-    return which_holds("who-bit-whom", prompt, f"Without places the two vectors differ {differ}. {because}", outcomes)
+    return which_holds("who-bit-whom", prompt, f"Without places, the two vectors differ {differ}. {because}", outcomes)
 
 
 def moved(uses: tuple[Use, ...]) -> float:
@@ -231,7 +231,9 @@ def show(view: EmbeddingView) -> None:
         if every.open:
             draw(partial(reordering, trace, order), "position-lab-layers")
     if order == ORDER.default:
-        reason = "if every token moves by one place only, it keeps most of its neighbours. Do the vectors change less?"
+        reason = (
+            "if every token moves by only one place, most tokens keep their neighbours. Do the vectors change less?"
+        )
         try_this(reason, "Move them on by one", {ORDER: "moved on by one"})
     code(permutation_gap)
 

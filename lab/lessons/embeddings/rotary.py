@@ -82,8 +82,8 @@ def said(trace: Trace, tokens: tuple[int, int], count: int, base: float) -> str:
         apart[way] = float((largest - least).max())
     others = " and ".join(f"up to **{signed(apart[way])}** with {TITLES[way]}" for way in apart if way != "rotary")
     return (
-        "Turned vectors know only how far apart their tokens are: at each distance, the cosine of the two words is the "
-        f"same everywhere, up to rounding (**{apart['rotary']:.0e}**). At the same distance, the cosine varies by "
+        "Turned vectors show only how far apart their tokens are: at each distance, the cosine of the two words is "
+        f"the same everywhere, up to rounding (**{apart['rotary']:.0e}**). At the same distance, the cosine varies by "
         f"{others}."
     )
 
@@ -99,8 +99,8 @@ def moved_together(spot: Spot) -> Question:
     pairs = rotary.cosines(spot.trace, (spot.query, spot.key), "rotary", 8, BASE)
     values = [float(pairs[pair]) for pair in ((0, 2), (5, 7), (0, 7))]
     why = (
-        f"At positions 0 and 2 the cosine is {values[0]:.3f}, at 5 and 7 it is {values[1]:.3f}: both pairs are 2 "
-        f"apart. At 0 and 7, which are 7 apart, it is {values[2]:.3f}."
+        f"The cosine is {values[0]:.3f} at positions 0 and 2, and {values[1]:.3f} at positions 5 and 7. Both pairs "
+        f"are 2 apart. At positions 0 and 7, which are 7 apart, it is {values[2]:.3f}."
     )
     options = (
         Option("It stays the same", why, correct=abs(values[1] - values[0]) < MARGIN),
@@ -108,8 +108,8 @@ def moved_together(spot: Spot) -> Question:
     )
     query, key = (named(spot.trace, each) for each in (spot.query, spot.key))
     prompt = (
-        f"{query} is at position 0 and {key} at position 2. Both are turned, and compared. Now both tokens move on by "
-        "5 places. What happens to their cosine?"
+        f"{query} is at position 0 and {key} at position 2. The lab turns both vectors and compares them. Now both "
+        "tokens move on by 5 places. What happens to the cosine?"
     )
     return Question("moved-together", prompt, options)
 
@@ -181,6 +181,6 @@ def _show_cosines(view: EmbeddingView, count: int, base: float) -> None:
     draw(partial(by_offset, view.trace, *tokens, count, base), "cosines-by-offset")
     meaning(said(view.trace, tokens, count, base))
     st.caption(
-        "The figures use the words’ own vectors in place of query and key, which lesson 3 makes from them. Before "
-        "sinusoids are added, a word’s vector is multiplied by √d (Vaswani et al. 2017, §3.4)."
+        "The figures use the words’ own vectors instead of the query and the key, which lesson 3 makes from them. "
+        "Before sinusoids are added, a word’s vector is multiplied by √d (Vaswani et al. 2017, §3.4)."
     )

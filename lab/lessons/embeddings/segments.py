@@ -33,12 +33,12 @@ _DISTANCE = Scale("Distance ÷ length")
 _NAMES = "AB"
 # Why a model has no segment vectors, behind its name: it writes on, or its training did not ask about two texts.
 WRITES_ON = (
-    "has no segment vectors: it learned only to write on, token by token, and this task never asks to which of two "
-    "texts a token belongs."
+    "has no segment vectors: it learned only to continue a text, token by token, and this task never asks to which "
+    "of two texts a token belongs."
 )
 _NOT_ASKED = (
-    "has no segment vectors. BERT needs them because it also learned whether one text follows another, and so has to "
-    "tell two texts apart."
+    "has no segment vectors. BERT needs them because it also learned to tell whether one text follows another, so it "
+    "must distinguish two texts."
 )
 _CHANGES: Mapping[SegmentChange, str] = {
     "all 0": "all ids set to 0",
@@ -77,7 +77,7 @@ def other_segments(trace: Trace, movement: Movement) -> str:
     """Say how far the last vectors move on average when the segments change, and which vector moves farthest."""
     last = movement.distance[-1]
     if not last.any():
-        return "Nothing moves: every number stays as it was."
+        return "Nothing moves: every number stays the same."
     most = int(last.argmax())
     return (
         f"On average, a vector has moved by {float(last.mean()):.2f} of its length. The vector of "

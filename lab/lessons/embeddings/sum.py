@@ -44,7 +44,7 @@ _SOURCES = {"token": "the word", "position": "the place", "segment": "the segmen
 def said(worked: WorkedDimension, dimension: int) -> str:
     """Say which vector gives the largest part of one dimension (from 0) of the sum."""
     if len(worked.summands) == 1:
-        return f"In dimension {dimension + 1} the word alone gives {signed(worked.total)}."
+        return f"In dimension {dimension + 1}, the word alone gives {signed(worked.total)}."
     most, *rest = sorted(worked.summands, key=lambda name: -abs(worked.summands[name]))
     told = [f"{_SOURCES[name]} gives {_three(worked.summands[name])}" for name in rest]
     return (
@@ -61,7 +61,7 @@ def _three(value: float) -> str:
 @asks(
     "token",
     basis=derivable(LESSON, "sum", "the vectors that are added"),
-    hint="Which vectors are added for a token, and what does each of them depend on?",
+    hint="Which vectors are added for a token? On what does each of them depend?",
     returns=2,
 )
 def what_changes(spot: Spot) -> Question:
@@ -173,8 +173,8 @@ def _show_sum(view: EmbeddingView, worked: WorkedDimension, dimension: int) -> N
     say(f"{one_space(worked)} {asked}".strip())
     if len(worked.summands) == 1:
         say(
-            f"{view.model} adds nothing: a token has only the vector of its word. Each layer adds the place later; see "
-            "**Rotary**."
+            f"{view.model} adds nothing: a token has only the vector of its word. Each layer brings in the place "
+            "later, as the step **Rotary** shows."
         )
     terms = " + ".join(
         rf"\underbrace{{{bracketed(value)}}}_{{\text{{{name}}}}}" for name, value in worked.summands.items()
@@ -185,7 +185,7 @@ def _show_sum(view: EmbeddingView, worked: WorkedDimension, dimension: int) -> N
 def _show_norm(view: EmbeddingView, worked: WorkedDimension, first: int, dimension: int) -> None:
     """Give the lengths of the vectors; show LayerNorm of the sum, or say why there is none."""
     lengths = [f"{name} {np.linalg.norm(view.parts[name][view.token]):.2f}" for name in (*worked.summands, "sum")]
-    say(f"The lengths of the vectors of {view.word}: {', '.join(lengths)}.")
+    say(f"These are the lengths of the vectors of {view.word}: {', '.join(lengths)}.")
     norm, own = worked.norm, view.trace.model.weights.embeddings.norm
     if norm is None or own is None:
         say(
@@ -196,13 +196,17 @@ def _show_norm(view: EmbeddingView, worked: WorkedDimension, first: int, dimensi
     say(
         "**LayerNorm** brings the numbers of every token to the same scale. It subtracts their mean and divides by "
         "their standard deviation. Then it multiplies each dimension by a learned number γ"
-        + (" and adds a learned β." if view.trace.model.config.biases else f". {view.model} adds no β: here it is 0.")
+        + (
+            " and adds a learned β."
+            if view.trace.model.config.biases
+            else f". {view.model} adds no β, so here it is 0."
+        )
     )
     draw(partial(embeddings.layer_norm, view.trace, view.token, first, dimension), "layer-norm")
     st.latex(rf"\frac{{{worked.total:.4f} - {bracketed(norm.mean)}}}{{{norm.deviation:.4f}}} = {norm.normalized:.4f}")
     st.latex(rf"{norm.gamma:.4f} \cdot {bracketed(norm.normalized)} + {bracketed(norm.beta)} = {norm.output:.4f}")
     shown_value = float(view.parts["LayerNorm"][view.token, dimension])
     say(
-        f"This is the mean and the deviation of all {view.width} numbers of this token. The model has "
+        f"These are the mean and the deviation of all {view.width} numbers of this token. The model has "
         f"{shown_value:.4f} at this place."
     )

@@ -35,7 +35,7 @@ def said(trace: Trace, token: int) -> str:
             first, second = sorted((place, other))
             equal = np.array_equal(vectors[first], vectors[second])
             verb = "gets the same row" if equal else "gets another row"
-            return f"{quoted(trace.labels[place])} is token {first + 1} and token {second + 1}, and {verb} both times."
+            return f"{quoted(trace.labels[place])} is token {first + 1} and token {second + 1}. It {verb} both times."
     return f"{quoted(trace.labels[token])} gets this same row in every text, wherever it occurs."
 
 
@@ -46,8 +46,8 @@ def show(view: EmbeddingView) -> None:
     learned = number(lesson_of("masked-language-model"))
     say(
         f"Each id picks a row of a large table: {table.shape[0]:,} rows of {view.width} numbers. {view.word} has the "
-        f"id {token_id}, so it gets row {token_id}. Such a row is a **vector**, here also called an **embedding**; "
-        "each of its numbers is a **dimension**. Nobody wrote these numbers: the model learned them (lesson "
+        f"id {token_id}, so it gets row {token_id}. Such a row is a **vector**, here also called an **embedding**. "
+        "Each of its numbers is a **dimension**. Nobody wrote these numbers. The model learned them (lesson "
         f"{learned})."
     )
     show_sentence(trace, view.token)
@@ -72,8 +72,8 @@ def _show_rows(view: EmbeddingView, first: int) -> None:
     rows = window(view.token, n, TOKENS)
     draw(partial(embeddings.vectors, view.trace, view.token, first), "vectors")
     if n > TOKENS:
-        st.caption(f"Tokens {rows.start + 1} to {rows.stop} of {n} are drawn, around the chosen one.")
+        st.caption(f"The figure shows tokens {rows.start + 1} to {rows.stop} of {n}, around the chosen token.")
     st.caption(
-        f"A row is a token’s vector, a column one of its {view.width} numbers. The frame is around the row of "
-        f"{view.word}."
+        f"Each row is a token’s vector, and each column is one of its {view.width} numbers. The frame is around the "
+        f"row of {view.word}."
     )

@@ -64,7 +64,10 @@ def choose_dimensions(width: int) -> int:
         return 0
     last, asked = width - DIMENSIONS + 1, FIRST_DIMENSION.chosen()
     if not 1 <= asked <= last:
-        selection.note(f"The figure shows {DIMENSIONS} dimensions from 1 to {last} on, so {asked} became {last}.")
+        selection.note(
+            f"The figure shows {DIMENSIONS} dimensions and can start at 1 to {last}, so the lab changed {asked} to "
+            f"{last}."
+        )
         asked = last
         FIRST_DIMENSION.set(asked)
     with sidebar.controls():

@@ -92,12 +92,12 @@ def in_general(model: LoadedModel) -> str | None:
         f"**Is this true in general?** The lab has {len(QUESTIONS)} such sums, and {quoted(model.id)} has the words of "
         f"{found.asked}. The expected word is the nearest in {found.whole} of them. If the words of the sum do not "
         f"count, it is the nearest in {found.without}. But even without a sum, it is the nearest to the first word or "
-        f"to the third in {found.alone}. (Guessing is right once in {len(vocabulary_words(model)):,} cases.)"
+        f"to the third in {found.alone}. (A guess is right once in {len(vocabulary_words(model)):,} cases.)"
     )
 
 
 def _ids(model: LoadedModel, words: tuple[str, ...]) -> tuple[int, ...]:
     found = tuple(each for each in ids_of(model, words) if each is not None)
     if len(found) < len(words):
-        raise ValueError(f"{', '.join(missing(model, words))}: not a whole word in the vocabulary of {model.id}.")
+        raise ValueError(f"The vocabulary of {model.id} has no whole word for {', '.join(missing(model, words))}.")
     return found

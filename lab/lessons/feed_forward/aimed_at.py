@@ -35,16 +35,16 @@ def words_aimed_at(trace: Trace, place: int, layer: int, neuron: int, k: int) ->
     most, least = int(aims.argmax()), int(aims.argmin())
     moved = max(words, key=lambda each: abs(each.after - each.before))
     told = (
-        f"Of these {len(words)} words, {quoted(moved.word)} changes most: {probability(moved.before)} with the "
-        f"neuron, {probability(moved.after)} without it. The neuron adds one vector at this place. Does its direction "
-        "tell which words it helps?"
+        f"Of these {len(words)} words, {quoted(moved.word)} changes most: its probability is "
+        f"{probability(moved.before)} with the neuron and {probability(moved.after)} without it. The neuron adds one "
+        "vector at this place. Does the direction of this vector tell you which words the neuron helps?"
     )
     how = (
-        "The vector is the neuron’s row of W₂ times its activation; its direction is compared with a word by their dot "
-        f"product (lesson 9). {', '.join(products)}."
+        "The vector is the neuron’s row of W₂ times its activation. A dot product compares its direction with each "
+        f"word (lesson 9). {', '.join(products)}."
     )
     if aims[most] - aims[least] < VISIBLE:
-        return f"{told} It does not point at any of these words more than at the others.", how
+        return f"{told} The vector points at none of these words more than at the others.", how
     # The gain of each word from the neuron, up to a constant that all words share.
     gains = np.log([max(each.before, _LEAST) / max(each.after, _LEAST) for each in words])
     pairs = [(i, j) for i, j in permutations(range(len(words)), 2) if aims[i] - aims[j] >= VISIBLE]
@@ -57,9 +57,9 @@ def words_aimed_at(trace: Trace, place: int, layer: int, neuron: int, k: int) ->
         else "Only for a part of them"
     )
     return (
-        f"{told} {verdict}: it points most at {names[most]} and least at {names[least]}, and in {fit} of {len(pairs)} "
-        "pairs of words it helps the word at which it points more. The neuron is off at every token, and the layers "
-        "above change what it adds."
+        f"{told} {verdict}: the vector points most at {names[most]} and least at {names[least]}. In {fit} of "
+        f"{len(pairs)} pairs of words, the neuron helps the word at which the vector points more. The neuron is off "
+        "at every token, and the layers above change what it adds."
     ), how
 
 

@@ -25,8 +25,8 @@ from lab.ui.terms import say
 
 # Whether a LayerNorm changes a correction on the way past the sublayers, in a post-norm and in a pre-norm model.
 _ON_THE_WAY = {
-    False: "In this model, a LayerNorm after each sum still changes the correction on this way.",
-    True: "In this model, no LayerNorm is on this way, so nothing changes the correction there.",
+    False: "In this model, a LayerNorm after each sum still changes the correction on its way.",
+    True: "In this model, there is no LayerNorm on this way, so nothing changes the correction.",
 }
 
 
@@ -56,7 +56,7 @@ def show_by_layer(view: FeedForwardView) -> None:
     before_network = None if before is None else before.relative[:, 1, view.token]
     measure = RESIDUAL.choose("Measure")
     if measure == CHANGE_COSINE:
-        say("The cosine is 1 where x and x + Δ point the same way, and 0 at a right angle.")
+        say("The cosine is 1 if x and x + Δ point the same way, and 0 if they are at a right angle.")
         draw(partial(sublayers.changes, view.trace, measure, view.token), "changes-cosine")
     if view.config.layers > 1:  # a model with one layer has no line to draw
         draw(partial(changes_of_token, view.trace, measure, view.token, seed), "changes-of-token")
@@ -64,15 +64,17 @@ def show_by_layer(view: FeedForwardView) -> None:
         beside_untrained(view.name, after_network, before_network),
         much_added(after_network, before_network, changes.cosine[:, 1, view.token]),
         silent_for_words(active_on_words(view.trace)),
-        "Why does a sublayer add to x instead of replacing it? Training sends corrections back through the model, from "
-        "the last layer to the first. The sum gives a correction a way around each sublayer, so deep networks are "
-        f"easier to train (He et al. 2016). {_ON_THE_WAY[view.config.pre_norm]}",
+        "Why does a sublayer add to x instead of replacing it? Training sends corrections back through the model, "
+        "from the last layer to the first. Because of the sum, a correction can go around each sublayer, so deep "
+        f"networks are easier to train (He et al. 2016). {_ON_THE_WAY[view.config.pre_norm]}",
     )
     say("\n\n".join(sentence for sentence in said if sentence))
     if before is not None:
         _show_table(changes, before, view.token)
         seed_shown = view.page.selection[TWIN_SEED]
-        st.caption(f"Random weights: a model of the same shape, with weights drawn at random, seed {seed_shown}.")
+        st.caption(
+            f"“Random weights” is a model of the same shape whose weights are drawn at random (seed {seed_shown})."
+        )
 
 
 def _chosen_seed(view: FeedForwardView) -> int | None:

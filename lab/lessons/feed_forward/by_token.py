@@ -28,7 +28,8 @@ def said(trace: Trace, layer: int) -> str:
             continue
         told.append(
             f"In layer {layer + 1}, {name} adds most to {told_apart(trace, most)}: Δ is **{values[most]:.2f}** times "
-            f"as long as x. It adds least to {told_apart(trace, least)}: **{values[least]:.2f}** times."
+            f"as long as x. It adds least to {told_apart(trace, least)}, where Δ is **{values[least]:.2f}** times as "
+            "long as x."
         )
     return "\n\n".join(told)
 

@@ -24,14 +24,14 @@ def beside_untrained(name: str, trained: Array, untrained: Array | None) -> str:
         after = f"{trained[0]:.2f}"
     if untrained is None:
         return (
-            f"The vectors that the feed-forward networks add to {name} are {after} times as long as the vectors that "
-            "they are added to."
+            f"The vectors that the feed-forward networks add to {name} are {after} times as long as the vectors to "
+            "which they are added."
         )
     low, high = (f"{value:.2f}" for value in (untrained.min(), untrained.max()))
     before = low if low == high else f"{low} to {high}"
     return (
         f"With random weights, the vectors that the feed-forward networks of this model add to {name} are {before} "
-        f"times as long as the vectors they are added to. After training, they are {after} times as long."
+        f"times as long as the vectors to which they are added. After training, they are {after} times as long."
     )
 
 
@@ -48,11 +48,11 @@ def much_added(trained: Array, untrained: Array | None, cosine: Array) -> str | 
     layers = [int(i) for i in np.flatnonzero((trained > MUCH) & (before < MUCH))]
     if not layers:
         return None
-    learned = "With random weights no layer adds that much. " if untrained is not None and before.max() < MUCH else ""
+    learned = "With random weights, no layer adds that much. " if untrained is not None and before.max() < MUCH else ""
     return (
         f"**This is odd.** {layers_named(layers)} add{'s' if len(layers) == 1 else ''} more than {MUCH:.0f} times the "
-        "length of the old vector. So x + Δ points nearly where Δ points; x is part of the sum, but it is short "
-        f"compared with Δ. {_turned(cosine[layers])} {learned}This model does it; other models may not."
+        "length of the old vector. So x + Δ points nearly where Δ points, because x is short compared with Δ. "
+        f"{_turned(cosine[layers])} {learned}Other models may not do this."
     )
 
 
@@ -64,7 +64,7 @@ def _turned(cosine: Array) -> str:
         return f"{told}: the old direction is nearly gone."
     if cosine.min() > 1 - RIGHT_ANGLE:
         return f"{told}: the direction hardly changes, because Δ points the same way as x."
-    return f"{told}, where 1 is the old direction and 0 a right angle to it."
+    return f"{told}, where 1 is the old direction and 0 is a right angle to it."
 
 
 def most_added(trace: Trace) -> str:
@@ -85,8 +85,8 @@ def silent_for_words(shares: Array) -> str | None:
     others = np.delete(shares, found)
     names = f"{layers_named(found)} {'is' if len(found) == 1 else 'are'}"
     return (
-        f"**{names} nearly silent for words**: at an average word of this text, {shares[found].mean():.1%} of its "
-        f"neurons are above 0. In the other layers the share is {others.min():.0%} to {others.max():.0%}."
+        f"**{names} nearly silent for words**: at an average word of this text, {shares[found].mean():.1%} of the "
+        f"activations are above 0. In the other layers, this share is {others.min():.0%} to {others.max():.0%}."
     )
 
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 IDEA = """
 A neuron is a condition on the token’s vector, but its numbers do not say which condition. To see what a neuron responds
-to, let the model read many texts, and look at the tokens that excite the neuron most."""
+to, let the model read many texts. Then look at the tokens that excite the neuron most."""
 _FEW = 5  # number of tokens that a sentence names
 _CONTEXT = 60  # characters of a text on either side of a token
 # If at least this share of a neuron's strongest tokens are equal, the neuron has a favourite token.
@@ -49,9 +49,9 @@ _NEARLY_ALL = 0.8
 _OFTEN = 0.4
 _GEVA = (
     "Geva et al. (2021, §3) showed people the 25 texts that excite a neuron most, for 160 neurons of one language "
-    "model with 16 layers. The people found at least one pattern for each neuron, and the patterns cover 65 to 80 % of "
-    "these texts. The people saw no texts further down the list, and no neurons of this model: a pattern that you see "
-    "is your own finding."
+    "model with 16 layers. The people found at least one pattern for each neuron, and the patterns cover 65 to 80 % "
+    "of these texts. They saw no texts further down the list, and no neurons of this model. So a pattern that you "
+    "see is your own finding."
 )
 
 
@@ -62,15 +62,15 @@ def about_its_tokens(neuron: int, share: float, base: float, found: Commonest, t
     """
     if found.repeats >= _HALF * found.strongest:
         return _about_one(found, token)
-    often = f"above 0 at {share:.1%} of all tokens (the mean over the layer’s neurons is {base:.1%})"
+    often = f"above 0 at {share:.1%} of all tokens. The mean over the layer’s neurons is {base:.1%}"
     if share > _OFTEN:
         return (
             f"Neuron {neuron + 1:,} responds to much of every text, so its {found.strongest} strongest tokens say "
-            f"little about it. It is {often}."
+            f"little about it. Its activation is {often}."
         )
     return (
-        f"Neuron {neuron + 1:,} has no favourite: of its {found.strongest} strongest tokens, no single one makes up "
-        f"half. It is {often}."
+        f"Neuron {neuron + 1:,} has no favourite: of its {found.strongest} strongest tokens, no single token makes up "
+        f"half. Its activation is {often}."
     )
 
 
@@ -79,25 +79,25 @@ def _about_one(found: Commonest, token: str) -> str:
     silent = found.occurs - found.hits
     if found.hits < _NEARLY_ALL * found.excited:
         return (
-            f"Its strongest tokens are {token}, but others excite it, too: {found.hits} of the {found.excited} tokens "
-            f"that excite it are {token}."
+            f"Its strongest tokens are {token}, but other tokens excite it, too: only {found.hits} of the "
+            f"{found.excited} tokens that excite it are {token}."
         )
-    fires = f"It fires at {token}: {found.hits} of the {found.excited} tokens that excite it."
+    fires = f"The neuron fires at {token}: {found.hits} of the {found.excited} tokens that excite it are {token}."
     if found.hits < _NEARLY_ALL * found.occurs:
-        return f"{fires} But at {silent} other {token} it stays silent, so the token alone is not enough."
-    return f"{fires} Of the {found.occurs} {token} in the texts, it misses {silent or 'none'}."
+        return f"{fires} But it stays silent at {silent} other places with {token}, so the token alone is not enough."
+    return f"{fires} The texts have {token} in {found.occurs} places, and the neuron misses {silent or 'none'} of them."
 
 
 @asks(
     basis=derivable(LESSON, "excited-by", "the list has the strongest tokens only"),
-    hint="The list has the twelve strongest tokens. Where are all the others?",
+    hint="The list shows the twelve strongest tokens. Where are all the other tokens?",
     returns=4,
 )
 def what_a_list_shows(spot: Spot) -> Question:
     """Ask what a list of a neuron's strongest tokens makes certain, with every model and text."""
     why = (
-        "The list has only the strongest places. The same word may leave the neuron silent elsewhere, other words may "
-        "excite it a little less, and only a run without the neuron shows whether the model needs it."
+        "The list shows only the strongest places. Elsewhere, the same word may leave the neuron silent. Other words "
+        "may excite it a little less. Only a run without the neuron shows whether the model needs it."
     )
     return shuffled(
         "what-a-list-shows",
@@ -142,8 +142,9 @@ def show(view: FeedForwardView) -> None:
     meaning(about_its_tokens(view.neuron, often, survey.base_rate(view.layer.index), common, token))
     special = ", special tokens left out" if any(any(e.special) for e in survey.encodings) else ""
     st.caption(
-        f"One neuron, {survey.tokens:,} tokens of {len(survey.encodings)} short texts{special}: a hint, not a proof. "
-        "The list shows what excites the neuron most, not where it stays silent, and not whether the model needs it."
+        f"One neuron, {survey.tokens:,} tokens of {len(survey.encodings)} short texts{special}: this is a hint, not a "
+        "proof. The list shows what excites the neuron most. It does not show where the neuron stays silent, or "
+        "whether the model needs it."
     )
     choose_neuron(view)
     _show_another_neuron(view, survey)
@@ -155,10 +156,10 @@ def why_this(neuron: int, survey: NeuronSurvey, layer: int) -> str:
     """Say which neuron is on screen: the most selective one of its layer, if it is this one."""
     if neuron == survey.most_selective(layer):
         return (
-            f"The lab picked it because few tokens excite it ({SELDOM:.0%} at most), and the strongest of them are the "
-            "most alike in this layer. The strongest come first:"
+            f"The lab chose this neuron because few tokens excite it (at most {SELDOM:.0%}), and its strongest tokens "
+            "are the most alike in this layer. The strongest tokens come first:"
         )
-    return "The tokens that excite it most, the strongest first:"
+    return "These tokens excite it most. The strongest come first:"
 
 
 def _show_more(view: FeedForwardView, survey: NeuronSurvey, found: tuple[Excited, ...]) -> None:
@@ -223,7 +224,7 @@ def _show_another_neuron(view: FeedForwardView, survey: NeuronSurvey) -> None:
         which, neuron = f"most selective neuron of {view.place}", best
     else:
         return
-    why = f"the {which}. Do its strongest tokens have something in common?"
+    why = f"the {which}. What do its strongest tokens have in common?"
     try_this(why, f"Take neuron {neuron + 1:,}", {NEURON: neuron + 1})
 
 

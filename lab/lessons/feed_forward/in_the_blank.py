@@ -42,14 +42,14 @@ from lab.ui.tables import show_table
 from lab.ui.terms import say
 
 IDEA = """
-You have seen where a neuron fires. Does the model need it? Set its activation to 0 at every token, and see what the
-model says then."""
+You have seen where a neuron fires. Does the model need the neuron? Set its activation to 0 at every token, and see what
+the model says then."""
 _ROWS = _NEURONS = 10
 # The page tries the neurons by itself if tokens times layers are at most this: half a second on one core.
 _QUICK = 150
 # A smaller change of a probability is not told.
 _UNCHANGED = 0.0005
-_BELOW = " An activation below 0 is a small number that the function lets through; setting it to 0 raises it."
+_BELOW = " An activation below 0 is a small number that the function lets through. Setting it to 0 raises it."
 _COLUMNS = ["neuron", "excited most by", "activation in the blank", "change without it"]
 
 
@@ -61,14 +61,17 @@ def neuron_in_blank(trace: Trace, place: int, layer: int, neuron: int) -> str:
     before, after = probability(found.before), probability(found.after)
     without = f"Without neuron {neuron + 1:,} of layer {layer + 1}, the model"
     if found.then != best:
-        told = f"{without} says {quoted(word_of(tokenizer, found.then))}; {word} goes from {before} to {after}."
+        told = (
+            f"{without} says {quoted(word_of(tokenizer, found.then))}, and the probability of {word} goes from "
+            f"{before} to {after}."
+        )
     elif abs(found.change) < _UNCHANGED:
         told = f"{without} still says {word}, and its probability stays at {before}."
     else:
-        told = f"{without} still says {word}; its probability {_moves(found)}."
+        told = f"{without} still says {word}, and its probability {_moves(found)}."
     turned = sum(each.then != best for each in every)
-    many = f"{turned} of the {len(every)}" if turned else f"None of the {len(every)}"
-    return f"{told} {many} neurons that add most here {'change' if turned > 1 else 'changes'} the best word."
+    many = f"{turned or 'none'} {'change' if turned > 1 else 'changes'}"
+    return f"{told} Of the {len(every)} neurons that add most here, {many} the best word if taken away alone."
 
 
 def _moves(found: NeuronOff) -> str:
@@ -93,10 +96,10 @@ def beside_the_head(trace: Trace, place: int, head: Head) -> str:
     "layer",
     "token",
     basis=bet(
-        "A word hangs on single neurons, as a word hung on one head in lesson 4.",
-        "Many neurons share the work, so no single one decides.",
+        "A word can depend on a single neuron, as a word depended on one head in lesson 4.",
+        "Many neurons share the work, so no single neuron decides.",
     ),
-    hint="How many neurons add something at this place, and how many heads did a layer have?",
+    hint="How many neurons add something at this place? How many heads did a layer have?",
 )
 def one_decides(spot: Spot) -> Question | None:
     """Ask whether the best word changes without one single neuron; the spot is the blank, and all neurons are tried.
@@ -111,14 +114,17 @@ def one_decides(spot: Spot) -> Question | None:
     word = quoted(word_of(trace.model.tokenizer, best))
     turned = any(each.then != best for each in found)
     why = (
-        "One of these neurons is enough. If many shared the work, the word would stay whichever one you take."
+        "One of these neurons is enough. If many neurons shared the work, the word would stay, whichever neuron you "
+        "took away."
         if turned
-        else "None of these neurons is enough. If the word hung on one of them, it would change when that one is gone."
+        else (
+            "None of these neurons is enough. If the word depended on one of them, it would change without that neuron."
+        )
     )
     return shuffled(
         "one-decides",
-        f"The model says {word}. Take away one of the {len(found)} neurons that add most at this place in layer "
-        f"{spot.layer + 1}, then another one instead, and so on. Does the word ever change?",
+        f"The model says {word}. In layer {spot.layer + 1}, take away each of the {len(found)} neurons that add most "
+        "at this place, one at a time. Does the word ever change?",
         [
             Option("Yes: a single neuron can decide the word", why, correct=turned),
             Option("No: each neuron does only a little", why, correct=not turned),
@@ -184,15 +190,17 @@ def _show_neurons(view: FeedForwardView, trace: Trace, place: int) -> None:
     shown = (trace, place, view.layer.index, neuron)
     draw(partial(changes, *shown), "neurons-off")
     first = "" if NEURON.chosen() else f" Neuron {neuron + 1:,}, in full colour, fires here."
-    st.caption(f"Each bar is one neuron that is taken away: its activation is 0 at every token.{first}")
+    st.caption(f"Each bar is a run without one neuron, whose activation is 0 at every token.{first}")
     meaning(neuron_in_blank(*shown))
     _show_head(view, trace, place)
     choose_neuron(replace(view, neuron=neuron))
     _show_another(found, neuron)
-    with st.expander("The words with this neuron and without it", on_change="rerun", key="_words") as words:
+    with st.expander("The words with and without this neuron", on_change="rerun", key="_words") as words:
         if words.open:
             draw(partial(aimed_at.words, *shown), "words-without")
-            st.caption("Strong bars show the model with the neuron; weak bars, “off”, show it without the neuron.")
+            st.caption(
+                "Strong bars show the model with the neuron. Weak bars (“off”) show the model without the neuron."
+            )
             say("\n\n".join(words_aimed_at(*shown, aimed_at.WORDS)))
     with st.expander("What excites these neurons", on_change="rerun", key="_excited") as excited:
         if excited.open:
@@ -215,8 +223,8 @@ def _show_table(view: FeedForwardView, found: Sequence[NeuronOff], neuron: int) 
     tokens = ["" if survey is None else " · ".join(strongest_tokens(view, survey, each.neuron)) for each in shown]
     rows = [(each.neuron + 1, told, each.activation, each.change) for each, told in zip(shown, tokens, strict=True)]
     say(
-        "These tokens from the short texts of **Excited by** excite the neurons most. Do not look for a pattern in "
-        f"every row: not every neuron has a name.{_BELOW * any(each.activation < 0 for each in shown)}"
+        "These tokens from the short texts of **Excited by** excite the neurons most. Do not expect a pattern in "
+        f"every row.{_BELOW * any(each.activation < 0 for each in shown)}"
     )
     numbers = dict.fromkeys(_COLUMNS[2:], "%.3f")
     table = pd.DataFrame(rows, columns=_COLUMNS)
@@ -229,7 +237,7 @@ def _show_another(found: Sequence[NeuronOff], neuron: int) -> None:
     if found[0].neuron != neuron:
         other, why = found[0], "the neuron that changes this probability most. What excites it?"
     elif against is not None:
-        other, why = against, "the neuron that changes it most the other way. What excites it?"
+        other, why = against, "the neuron that changes this probability most in the other direction. What excites it?"
     else:
         return
     try_this(why, f"Take neuron {other.neuron + 1:,}", {NEURON: other.neuron + 1})

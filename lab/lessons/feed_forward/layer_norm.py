@@ -51,9 +51,8 @@ def one_scale(layer: int, where: str, steps: NormSteps) -> str:
     first, between, last = (float(np.linalg.norm(each)) for each in (steps.x, steps.standard, steps.output))
     scaled = "the learned scale and shift make it" if steps.beta.any() else "the learned scale makes it"
     return (
-        f"In layer {layer + 1}, LayerNorm {where} first makes this vector √{len(steps.x)} ≈ {between:.2f} long, like "
-        f"every "
-        f"other one (it was {first:.2f} long); then {scaled} {last:.2f}."
+        f"In layer {layer + 1}, LayerNorm {where} first changes the length of this vector from {first:.2f} to "
+        f"√{len(steps.x)} ≈ {between:.2f}, as for every other vector. Then {scaled} {last:.2f}."
     )
 
 
@@ -62,10 +61,10 @@ def normalized(where: str, steps: NormSteps) -> str:
     first, between, last = (float(np.linalg.norm(each)) for each in (steps.x, steps.standard, steps.output))
     root = math.sqrt(len(steps.x))
     size = (
-        f"√{len(steps.x)} = {root:.2f}, like every other token’s: {len(steps.x)} numbers with the mean 0 and the "
+        f"√{len(steps.x)} = {root:.2f}, like the vector of every other token: {len(steps.x)} numbers with mean 0 and "
         "variance 1 have this length"
         if root - between < VISIBLE
-        else f"{between:.2f}, less than √{len(steps.x)}: beside so small a variance, ε counts"
+        else f"{between:.2f}, which is less than √{len(steps.x)}, because ε matters when the variance is so small"
     )
     return (
         f"The LayerNorm {where} reads a vector of the length {first:.2f}. Before γ is applied, the vector has the "
@@ -84,7 +83,7 @@ def show_norm(view: FeedForwardView) -> None:
     say(normalized(where, steps))
     _show_gain(view, steps, where, dimension)
     say(
-        "Why normalize? Then every layer gets numbers on one scale, and training becomes stable (Ba et al. 2016). If "
+        "Why normalize? It gives every layer numbers on one scale, and training becomes stable (Ba et al. 2016). If "
         "LayerNorm comes before a sublayer, the first corrections of training do not grow too large (Xiong et al. "
         "2020)."
     )
@@ -128,12 +127,12 @@ def _show_stages(view: FeedForwardView, steps: NormSteps, where: str, dimension:
     show_table(table, formats=numbers)
     st.latex(_written_out(steps, dimension))
     say(
-        f"ε is {steps.eps:g}: it only keeps the root from being 0. After the division the mean is 0 and the variance "
+        f"ε is {steps.eps:g}. It only keeps the root from being 0. After the division the mean is 0 and the variance "
         f"is {steps.standard.var():.4f}. Without ε it would be exactly 1. Then γ multiplies each dimension"
         + (
-            " and β shifts it, each dimension by numbers of its own."
+            " and β shifts it, with separate numbers for each dimension."
             if view.config.biases
-            else " by a number of its own. This model has no β, so 0 is added."
+            else " by its own number. This model has no β, so 0 is added."
         )
     )
 
@@ -157,6 +156,6 @@ def _show_gain(view: FeedForwardView, steps: NormSteps, where: str, dimension: i
     shift = f", β from {signed(beta.min(), 3)} to {signed(beta.max(), 3)}" if shifted else ""
     say(
         f"γ runs from {signed(gamma.min(), 3)} to {signed(gamma.max(), 3)} (largest in dimension "
-        f"{int(gamma.argmax()) + 1}){shift}. {'Both are' if shifted else 'It is'} the same for every token "
-        "and every text."
+        f"{int(gamma.argmax()) + 1}){shift}. {'Both are' if shifted else 'γ is'} the same for every token and every "
+        "text."
     )

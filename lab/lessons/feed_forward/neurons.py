@@ -49,10 +49,10 @@ def why_bent(config: ModelConfig) -> str:
     name, square = activation_name(config.activation), f"{config.width:,} × {config.width:,}"
     gate = " and the gates" if config.gated else ""
     return (
-        f"**Why not the straight line?** Two matrices in a row do what one matrix does. Without {name}{gate}, one "
-        f"matrix of {square}, the product of $W_1$ and $W_2$, would do the work of all {config.ffn_width:,} neurons. "
-        f"{name} makes each neuron a condition. Where its sum is far below 0, the neuron adds almost nothing. Where "
-        "its sum is above 0, it adds its row of $W_2$, times its activation."
+        "**Why not the straight line?** Two matrices in a row can do no more than one matrix can. Without "
+        f"{name}{gate}, one matrix of {square}, the product of $W_1$ and $W_2$, would do the work of all "
+        f"{config.ffn_width:,} neurons. {name} makes each neuron a condition. Where its sum is far below 0, the "
+        "neuron adds almost nothing. Where its sum is above 0, it adds its row of $W_2$, times its activation."
     )
 
 
@@ -65,7 +65,7 @@ def held_back(name: str, hidden: Array, active: Array) -> str:
         signed(float(values[which].mean())) for which in (below, ~below) for values in (hidden, active) if which.any()
     ]
     held = "Most neurons are held back" if below.mean() > _HALF else "Some neurons are held back"
-    others = f", and the other {(~below).sum():,} from {means[2]} to {means[3]}" if len(means) > 2 else ""
+    others = f". It changes the other {(~below).sum():,} sums from {means[2]} to {means[3]}" if len(means) > 2 else ""
     return (
         f"{held} at {name}: {below.sum():,} of {len(below):,} have a sum below 0. On average, the function changes "
         f"these sums from {means[0]} to {means[1]}{others}."
@@ -79,7 +79,7 @@ def active_neurons(trace: Trace, layer: int, token: int) -> str:
     neuron, others = int(best[token]), int((best == best[token]).sum()) - 1
     if float(active[token].max()) <= 0:
         return f"No neuron of layer {layer + 1} has an activation above 0 at {told_apart(trace, token)}."
-    alone = {0: "of no other token", 1: "of one other token, too"}.get(others, f"of {others} other tokens, too")
+    alone = {0: "at no other token", 1: "at one other token, too"}.get(others, f"at {others} other tokens, too")
     most = float(active[token, neuron])
     near = int((active[:, neuron] > most / 2).sum())
     about = (
@@ -90,8 +90,8 @@ def active_neurons(trace: Trace, layer: int, token: int) -> str:
     )
     return (
         f"At {told_apart(trace, token)}, {int((active[token] > 0).sum()):,} of {active.shape[1]:,} neurons have an "
-        f"activation above 0. The most active one is neuron {neuron + 1:,}, with {most:.2f}. It is the most active "
-        f"neuron {alone}. {about}."
+        f"activation above 0. The most active one is neuron {neuron + 1:,}, with {most:.2f}. This neuron is the most "
+        f"active one {alone}. {about}."
     )
 
 
@@ -99,7 +99,7 @@ def active_neurons(trace: Trace, layer: int, token: int) -> str:
     "layer",
     "token",
     basis=derivable(LESSON, "neurons", "the curve of the function"),
-    hint="Find both sums on the horizontal axis of the curve. What does the curve make of each?",
+    hint="Find both sums on the horizontal axis of the curve. Into which number does the curve turn each sum?",
     returns=3,
 )
 def which_adds_more(spot: Spot) -> Question | None:
@@ -116,10 +116,11 @@ def which_adds_more(spot: Spot) -> Question | None:
     after = [float(layer.ffn_activation[at, neuron]) for at in (spot.query, other)]
     name = activation_name(config.activation)
     first, second = named(trace, spot.query), named(trace, other)
-    why = f"{name} turns {signed(here)} into {signed(after[0])}, and {signed(there)} into {signed(after[1])}."
+    why = f"{name} turns {signed(here)} into {signed(after[0])}, and it turns {signed(there)} into {signed(after[1])}."
     prompt = (
-        f"The sum of neuron {neuron + 1:,} is {signed(here)} at {first} and {signed(there)} at {second}. Its row of W₂ "
-        "is multiplied by its activation, and added to the token’s vector. At which token does it add more?"
+        f"The sum of neuron {neuron + 1:,} is {signed(here)} at {first} and {signed(there)} at {second}. The network "
+        "multiplies the neuron’s row of W₂ by its activation, and adds the product to the token’s vector. At which "
+        "token does the neuron add more?"
     )
     far = f"{signed(there)} is farther from 0, but the function holds back sums below 0. {why}"
     return shuffled(
@@ -128,7 +129,7 @@ def which_adds_more(spot: Spot) -> Question | None:
         [
             Option(f"At {first}", why, correct=True),
             Option(f"At {second}", far),
-            Option("At both alike: it is the same row", f"The row is the same, but not the number before it. {why}"),
+            Option("The same at both: the row is the same", f"The row is the same, but its factor is not. {why}"),
         ],
     )
 
@@ -149,7 +150,7 @@ def _two_sums(layer: LayerTrace, token: int) -> tuple[int, int] | None:
 
 @asks(
     basis=derivable(LESSON, "neurons", "two matrices in a row do what one does"),
-    hint="What do two matrices make of a vector, one after the other?",
+    hint="What happens to a vector that is multiplied by two matrices, one after the other?",
     returns=1,
 )
 def without_function(spot: Spot) -> Question | None:
@@ -163,17 +164,18 @@ def without_function(spot: Spot) -> Question | None:
         f"Leave {name} out, so that each activation is the sum itself. What is lost?",
         [
             Option(
-                f"The two matrices do no more than one matrix of {config.width:,} × {config.width:,} could do",
-                "A product of two matrices is a matrix. Only the function between them makes the many neurons useful.",
+                f"The two matrices could do no more than one matrix of {config.width:,} × {config.width:,}",
+                "The product of two matrices is one matrix. Only the function between them makes the many neurons "
+                "useful.",
                 correct=True,
             ),
             Option(
                 "Each token would look at the other tokens",
-                f"You thought of attention. The network reads one token, with or without {name}.",
+                f"That would be attention. The network reads one token, with or without {name}.",
             ),
             Option(
                 "Nothing: training would find other weights",
-                "Other weights give another product of two matrices, and that is one matrix again.",
+                "Other weights would give another product, and this product would be one matrix again.",
             ),
         ],
     )
@@ -188,18 +190,18 @@ def show(view: FeedForwardView) -> None:
     name, config = activation_name(view.config.activation), view.config
     bias = ", plus a learned number, its bias" if config.biases else ""
     say(
-        f"The network is two matrices. The first, $W_1$, makes {config.ffn_width:,} numbers from the "
-        f"{config.width:,} of {view.name}; the second, $W_2$, makes {config.width:,} from these. Between the two are "
-        "the "
-        f"**neurons**. A neuron’s sum is the **dot product** of the token’s vector and one column of $W_1${bias}. A "
-        f"function, **{name}**, turns the sum into the neuron’s **activation**. What is it for?"
+        f"The network is two matrices. The first, $W_1$, makes {config.ffn_width:,} numbers from the {config.width:,} "
+        f"numbers of {view.name}. The second, $W_2$, makes {config.width:,} numbers from these. Between the two "
+        "matrices are the **neurons**. A neuron’s sum is the **dot product** of the token’s vector and one column of "
+        f"$W_1${bias}. A function, **{name}**, turns the sum into the neuron’s **activation**. What is this function "
+        "for?"
     )
     draw(view.figure(figures.activation), "activation")
     outputs = bent(view.layer, config.activation, view.token)
     hidden, active = float(sums[view.neuron]), float(outputs[view.neuron])
     st.caption(
         f"Each point on the curve is one neuron. The ring marks neuron {view.neuron + 1:,}: {signed(hidden, 3)} "
-        f"becomes {signed(active, 3)}.{_gate_of(view)} On the dashed line, every sum would stay as it is."
+        f"becomes {signed(active, 3)}.{_gate_of(view)} On the dashed line, every sum would stay the same."
     )
     _show_silence(view)
     meaning(held_back(view.name, sums, outputs))
@@ -266,8 +268,8 @@ def _in_words(name: str) -> str:
     if name == "relu":
         return "ReLU keeps a number above 0 and makes every other number 0."
     return (
-        "Far above 0, GELU hardly changes the number. Far below 0, it gives almost 0. Its lowest value is −0.17, at "
-        "−0.75."
+        "Far above 0, GELU hardly changes a number. Far below 0, it turns a number into almost 0. Its lowest value "
+        "is −0.17, at −0.75."
     )
 
 
@@ -279,8 +281,8 @@ def _show_silence(view: FeedForwardView) -> None:
         st.info(said, icon=":material/info:")
     if silent(view.layer):
         st.info(
-            "All activations of this layer are 0, so its feed-forward network adds the same vector to every token, of "
-            f"length {view.layer.weights.b_2.norm():.2f}.",
+            "All activations of this layer are 0, so its feed-forward network adds the same vector, of length "
+            f"{view.layer.weights.b_2.norm():.2f}, to every token.",
             icon=":material/info:",
         )
 
@@ -320,7 +322,7 @@ def _show_others(view: FeedForwardView, columns: slice) -> None:
     """Offer a neuron that the token excites far more than any other token does; otherwise, the next neurons."""
     own, drawn = most_its_own(view.layer, view.token), columns.stop - columns.start
     if own is not None and own not in range(columns.start, columns.stop):
-        why = f"a neuron that {view.name} excites at least twice as much as any other token. Look down its column."
+        why = f"a neuron that {view.name} excites at least twice as much as any other token does. Look down its column."
         first = own - own % drawn + 1
         try_this(why, f"Take neuron {own + 1:,}", {parameters.NEURON: own + 1, parameters.FIRST_NEURON: first})
     elif columns.stop < view.config.ffn_width or columns.start:

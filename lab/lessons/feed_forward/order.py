@@ -62,9 +62,9 @@ def said(trace: Trace, layer: int, token: int) -> str:
     counts = {name: count for name, _, count in matrices(inside, trace.model.config.biases)}
     share = counts["Feed-forward"] / sum(counts.values())
     return (
-        f"In layer {layer + 1}, attention adds to {told_apart(trace, token)} a vector of the length "
-        f"{attention:.2f}, and the feed-forward network {longer}, {network:.2f}. The network has {share:.0%} of the "
-        "numbers that training sets in this layer."
+        f"In layer {layer + 1}, attention adds a vector of length {attention:.2f} to {told_apart(trace, token)}, and "
+        f"the feed-forward network adds {longer} ({network:.2f}). The network has {share:.0%} of the numbers that "
+        "this layer has learned."
     )
 
 
@@ -86,7 +86,7 @@ def another_word(spot: Spot) -> Question | None:
         return None
     why = (
         f"The lab has tried it: activations change at {len(reached)} of {n} tokens. The network reads each token "
-        "alone; attention brings in the other tokens earlier."
+        "alone. Only attention, which comes earlier, brings in other tokens."
     )
     outcomes = {
         "At this token alone": reached == (token,),
@@ -94,8 +94,8 @@ def another_word(spot: Spot) -> Question | None:
         "At this token and at some others": token in reached and 1 < len(reached) < n,
     }
     prompt = (
-        f"The feed-forward network of layer {layer + 1} gets a different input vector at {named(trace, token)}; all "
-        "other vectors stay as they are. At which tokens do its activations change?"
+        f"The feed-forward network of layer {layer + 1} gets a different input vector at {named(trace, token)}, while "
+        "all other vectors stay the same. At which tokens do its activations change?"
     )
     return which_holds("another-word", prompt, why, outcomes)
 
@@ -118,8 +118,8 @@ def show(view: FeedForwardView) -> None:
     with numbers:
         _show_matrices(view)
     st.caption(
-        f"Beside each part is the length of the vector of {view.name} after it. Two vectors that point in different "
-        "directions make a shorter sum, so the lengths do not add up."
+        f"The number beside each part is the length of the vector of {view.name} after this part. The lengths do not "
+        "add up, because the vectors point in different directions."
     )
     meaning(said(view.trace, view.layer.index, view.token))
     where = "before each half (**pre-norm**)" if view.config.pre_norm else "after each sum (**post-norm**)"
@@ -134,7 +134,7 @@ def _show_matrices(view: FeedForwardView) -> None:
     rows = matrices(view.layer, view.config.biases)
     head = "| part | matrices and shapes | numbers |\n|---|---|---:|\n"
     st.markdown(head + "\n".join(f"| {name} | {shapes} | {count:,} |" for name, shapes, count in rows))
-    biases = " Biases are counted with their matrix." if view.config.biases else ""
+    biases = " The biases are counted with their matrix." if view.config.biases else ""
     st.caption(f"You met the matrices of attention in lessons 3 and 4.{biases}")
 
 

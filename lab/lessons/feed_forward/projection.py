@@ -19,7 +19,7 @@ def show_projection(view: FeedForwardView) -> None:
     bias = " and adds a bias" if view.config.biases else ""
     say(
         f"The second matrix, $W_2$, is the **projection**: it multiplies the {view.config.ffn_width:,} activations of "
-        f"a token{bias}. The result has {width:,} numbers again, and they are added to the token’s vector."
+        f"a token{bias}. The result has {width:,} numbers again. It is added to the token’s vector."
     )
     first = _chosen_first(width)
     end = min(first + figures.PROJECTED, width)
@@ -38,7 +38,10 @@ def _chosen_first(width: int) -> int:
         return 0
     asked = FIRST_DIMENSION.chosen()
     if asked > width:
-        selection.note(f"A vector of this model has {width:,} dimensions, so dimension {asked:,} became {width:,}.")
+        selection.note(
+            f"A vector of this model has only {width:,} dimensions, so the lab shows dimension {width:,} instead "
+            f"of {asked:,}."
+        )
         FIRST_DIMENSION.set(width)
     first = min(asked, width)
     FIRST_DIMENSION.type_in(f"First of {figures.PROJECTED} dimensions drawn", first, width, figures.PROJECTED)

@@ -34,8 +34,8 @@ from lab.ui.quiz.predictions import ask_beside
 from lab.ui.terms import say
 
 IDEA = """
-A sublayer adds a vector Δ to the vector x of a token: what goes on is x + Δ. This is called a **residual connection**.
-How much of x is left in the sum? That depends on how long Δ is, compared with x."""
+A sublayer adds a vector Δ to the vector x of a token. What goes on is x + Δ. This is a **residual connection**.
+How much of x is left in the sum? That depends on how long Δ is compared with x."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def placed(trace: Trace, token: int) -> str:
     return (
         "This model is **post-norm**, like the original transformer and BERT: each sum is normalized. GPT-2 and most "
         "newer models are **pre-norm**: only what a sublayer reads is normalized, and the sum itself may grow from "
-        "layer to layer. They are easier to train (Xiong et al. 2020)."
+        "layer to layer. Pre-norm models are easier to train (Xiong et al. 2020)."
     )
 
 
@@ -120,7 +120,7 @@ def placed(trace: Trace, token: int) -> str:
     "layer",
     "token",
     basis=derivable(LESSON, "residual", "what LayerNorm subtracts and divides by"),
-    hint="What do the mean and the spread do when every number grows ten times?",
+    hint="What happens to the mean and the spread if every number becomes ten times as large?",
     returns=1,
 )
 def scaled_input(spot: Spot) -> Question | None:
@@ -143,7 +143,10 @@ def times_ten(steps: NormSteps) -> Question | None:
         (
             Option("The same as before", why, correct=True),
             Option("Ten times as much", f"You forgot the division, which removes the factor. {why}"),
-            Option("The same, moved by a constant", f"LayerNorm subtracts the whole mean, however large it is. {why}"),
+            Option(
+                "The same numbers, moved by a constant",
+                f"LayerNorm subtracts the whole mean, however large it is. {why}",
+            ),
         ),
     )
 
@@ -159,7 +162,7 @@ def most_changed(spot: Spot) -> Question | None:
     values = sublayer_changes(trace).relative[layer, 1].tolist()
 
     def why(place: int, best: int) -> str:
-        tail = ", the most of this text." if place == best else f"; the most is {values[best]:.3f}."
+        tail = ", the largest value in this text." if place == best else f"; the largest value is {values[best]:.3f}."
         return f"‖Δ‖ / ‖x‖ is {values[place]:.3f}{tail}"
 
     prompt = f"For which token is ‖Δ‖ / ‖x‖ of the feed-forward network in layer {layer + 1} largest?"
@@ -177,8 +180,8 @@ def without_sum(spot: Spot) -> Question:
     name = told_apart(spot.trace, spot.query)
     return shuffled(
         "without-sum",
-        f"Suppose that attention replaced the vector of {name} instead of adding to it. What is lost if all heads look "
-        "only at another token?",
+        f"Suppose that attention replaced the vector of {name} instead of adding to it. What would be lost if all "
+        "heads looked only at another token?",
         [
             Option(
                 f"What the vector said about {name}",
@@ -207,8 +210,8 @@ def show(view: FeedForwardView) -> None:
     st.caption(f"Each cell is the length of Δ divided by the length of x. {most_added(view.trace)}{part}")
     meaning(said(longest(view.trace)))
     say(
-        "So the sum can be short or long. **LayerNorm** brings it to one scale: it subtracts the mean from the numbers "
-        "of a vector and divides them by their standard deviation. Then it scales each number by a learned γ"
+        "So the sum can be short or long. **LayerNorm** brings all sums to one scale. It subtracts the mean from the "
+        "numbers of a vector and divides them by their standard deviation. Then it scales each number by a learned γ"
         + (" and shifts it by a learned β." if view.config.biases else ".")
     )
     where, steps = list(norms(view.trace, view.layer.index, view.token).items())[-1]

@@ -26,7 +26,7 @@ from lab.ui.terms import say
 
 IDEA = """
 One token is one vector, and each layer changes it. Follow it from the input to the last layer. How far does each
-layer turn it? Is it still like its own word in the end?"""
+layer turn it? In the end, is it still like its own word?"""
 _DRAWN = 64
 
 
@@ -45,7 +45,7 @@ def show(view: FeedForwardView) -> None:
     show_table(table, formats=dict.fromkeys(table.select_dtypes("number").columns, "%.2f"))
     meaning(said(view.trace, view.token))
     say(
-        "A word begins as a row of the token table, but it need not end near one. The **logit lens** asks another "
+        "A word begins as a row of the token table, but it need not end near any row. The **logit lens** asks another "
         "question: which word would the model’s own **vocabulary head** read here?"
     )
     lens = lesson_of("masked-language-model")
@@ -86,18 +86,19 @@ def said(trace: Trace, token: int) -> str:
     most = int(found.turned.argmin())
     last, own = len(found.vectors) - 1, trace.token_ids[token]
     turned = (
-        f"Layer {most + 1} turns {word} most: the cosine of the vectors before and after it is "
+        f"Layer {most + 1} turns {word} most: the cosine of the vectors before and after this layer is "
         f"{signed(found.turned[most])}."
         if len(found.turned) > 1
         else f"The cosine of {word} before and after the layer is {signed(found.turned[0])}."
     )
     left = next((at for at, each in enumerate(found.nearest) if each != own), None)
     if left is None:
-        kept = "After each layer the vector is still most like its own row."
+        kept = "After each layer, the vector is still most similar to its own row."
     else:
         name = quoted(word_of(trace.model.tokenizer, found.nearest[last]))
         kept = (
-            f"After the last layer the vector is most like the row of {name} ({signed(found.cosine[last])}; the mean "
-            f"of all words is {signed(found.mean[last])}). Its cosine with its own row is {signed(found.own[last])}."
+            f"After the last layer, the vector is most similar to the row of {name}: the cosine is "
+            f"{signed(found.cosine[last])}, and the mean over all words is {signed(found.mean[last])}. Its cosine "
+            f"with its own row is {signed(found.own[last])}."
         )
     return f"{turned} {kept}"

@@ -29,8 +29,8 @@ from lab.ui.terms import say
 from lab.ui.toys import toy_runs
 
 IDEA = """
-A word can have two meanings, but the token table has one row for it. Each layer then adds to the vector what its heads
-collect from the words around it, and what its feed-forward network makes of that. Does the model tell the two meanings
+A word can have two meanings, but only one row in the token table. Each layer then adds to the vector what its heads
+collect from the words around it, and what its feed-forward network makes of this. Does the model tell the two meanings
 apart in the end?"""
 _OWN = "from your sentence"
 
@@ -45,15 +45,18 @@ def said(first: Use, second: Use, alike: Use | None = None) -> str:
     if alike is None:
         moved = f"cosine is {signed(start)} before layer 1, and {signed(last)} after the last layer"
         if abs(last - start) < VISIBLE:
-            return f"The layers hardly change how alike the two vectors of {first.word} are: their {moved}."
-        way = "move the two vectors of {} apart" if last < start else "make the two vectors of {} more alike"
+            return f"The layers hardly change how similar the two vectors of {first.word} are: their {moved}."
+        way = "move the two vectors of {} apart" if last < start else "make the two vectors of {} more similar"
         return f"The layers {way.format(first.word)}: their {moved}."
     start_same, same = _ends(first, alike)
-    ends = f"in the end, the cosine of {first.word} is {signed(last)} in two meanings, and {signed(same)} in one"
+    ends = (
+        f"in the end, the cosine of two vectors of {first.word} is {signed(last)} for two meanings, and "
+        f"{signed(same)} for one meaning"
+    )
     if same - last <= MARGIN:
         return f"The cosine does not tell the two meanings apart: {ends}."
     if same - last <= start_same - start:
-        return f"The layers do not move the two meanings further apart than their places do: {ends}."
+        return f"The layers move the two meanings apart no further than the places of the words do: {ends}."
     return f"The layers tell the two meanings apart: {ends}."
 
 
@@ -63,12 +66,12 @@ def nearest(first: Use, second: Use, texts: tuple[str, ...] = ()) -> str:
     if not near[0] or not near[1]:
         return "There is no other word in these texts."
     told = (
-        f"Nearest to the first {first.word} are now {words(near[0][:NAMED])}; nearest to the second are "
+        f"Nearest to the first {first.word} are now {words(near[0][:NAMED])}. Nearest to the second {first.word} are "
         f"{words(near[1][:NAMED])}."
     )
     if near[0][0].word != near[1][0].word:
         return told
-    return f"{told} So even the second {first.word} is next to {quoted(near[1][0].word)}."
+    return f"{told} So even the second {first.word} is nearest to {quoted(near[1][0].word)}."
 
 
 def _ends(first: Use, second: Use) -> tuple[float, float]:
@@ -93,7 +96,7 @@ def one_use(use: Use, texts: tuple[str, ...] = ()) -> str:
         "The layers give a word the meaning that it has in its sentence.",
         "A word keeps the vector of its row, whatever the sentence is.",
     ),
-    hint="What has been added to the vectors, and where did it come from?",
+    hint="What have the layers added to the vectors, and where did it come from?",
 )
 def one_or_two(spot: Spot) -> Question | None:
     """Ask which two uses of the lab's first word end more alike: one meaning, or two; None if neither leads clearly."""
@@ -108,16 +111,16 @@ def one_or_two(spot: Spot) -> Question | None:
     if abs(one - two) < MARGIN:
         return None
     why = (
-        f"The cosine is {signed(one)} for one meaning, and {signed(two)} for two. If a word kept the vector of its "
-        "row, the two would be nearly alike."
+        f"The cosine is {signed(one)} for one meaning, and {signed(two)} for two meanings. If a word kept the vector "
+        "of its row, the two numbers would be nearly the same."
     )
     return shuffled(
         "one-or-two",
-        f"After the last layer, in which two sentences are the vectors of {first.word} more alike?",
+        f"After the last layer, in which two sentences are the vectors of {first.word} more similar?",
         [
             Option(f"{_stopless(word.first)} and {_stopless(word.alike)}", why, correct=one > two),
             Option(f"{_stopless(word.first)} and {_stopless(word.second)}", why, correct=two > one),
-            Option("In both pairs alike, as it is the same word", why),
+            Option("Equally similar in both pairs, because it is the same word", why),
         ],
     )
 
@@ -165,11 +168,11 @@ def _show_apart(uses: tuple[Use, ...], alike: Use | None, texts: tuple[str, ...]
     draw(shown if alike is None else partial(shown, alike.trace, alike.token), "apart-by-state")
     differs = "the places and segments" if first.trace.pair else "the places"
     st.caption(
-        "The cosine of the two vectors of one token. Before layer 1, they share a row of the table, and only "
-        f"{differs} can make a difference."
+        "The figure shows the cosine of the two vectors of one token. Before layer 1, both vectors come from the "
+        f"same row of the table, so only {differs} can make a difference."
     )
     meaning(said(first, second, alike))
-    label = "Which words are nearest to each of the two now?"
+    label = "Which words are now nearest to each of the two vectors?"
     with st.expander(label, on_change="rerun", key="_nearest_now") as now:
         if now.open:
             places = st.columns(2)
@@ -195,9 +198,9 @@ def _show_one_use(use: Use, texts: tuple[str, ...]) -> None:
 def _show_how(texts: tuple[str, ...]) -> None:
     """Say which words are compared after the layers."""
     st.caption(
-        f"After the layers, the bars are words from {len(texts) or len(bundled_sentences())} short texts. Each word is "
-        "compared at every place where it occurs, and its highest cosine is shown. The dashed line is the mean over "
-        "all words."
+        f"After the layers, the bars show words from {len(texts) or len(bundled_sentences())} short texts. The lab "
+        "compares each word at every place where it occurs, and shows the highest cosine. The dashed line is the "
+        "mean over all words."
     )
 
 
@@ -215,7 +218,7 @@ def _show_another(chosen: str, known: list[str]) -> None:
     """Offer another word of the list."""
     other = next((word for word in ("bank", *known) if word in known and word != chosen), None)
     if other is not None:
-        why = f"*{other}* has two meanings, too. Does the model tell them apart as well?"
+        why = f"*{other}* has two meanings, too. Does the model also tell these apart?"
         try_this(why, f"Take *{other}*", {SENSE: other})
 
 

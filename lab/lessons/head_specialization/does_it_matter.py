@@ -45,7 +45,7 @@ from lab.ui.terms import say
 _EFFECTS = "verb-forms"
 # Multiplications up to which the lab does not ask first: the models that ship need a third of this number.
 _UNASKED = 1e11
-_HINT = "A sentence of this step. The arcs show where the head looks from the place of the verb."
+_HINT = "This is a sentence of this step. The arcs show where the head looks from the place of the verb."
 
 
 def verb_forms(traced: Trace, layer: int, head: int) -> Figure:
@@ -79,32 +79,43 @@ def said(before: Sequence[float], off: Values, head: Head) -> str:
     own, kept = int(lost[head]), sum(share < 0.5 for share in before)
     others = np.delete(lost.ravel(), np.ravel_multi_index(head, lost.shape))
     if own > kept:
-        told = f"Without {name}, the model prefers *was* in {own} of {count} sentences; with it, in {kept}."
+        told = (
+            f"Without {name}, the model prefers *was* in {own} of {count} sentences; with this head, it does so in "
+            f"{kept}."
+        )
         most = int(others.max(initial=0))
         if most >= own:
             return told
-        rest = f"it does so in {most} at most" if most else "it never does"
+        rest = f"it does so in at most {most}" if most else "it never does so"
         return f"{told} Without any single other head, {rest}."
-    same = "nothing turns" if own == kept else "it prefers *was* less often"
-    told = f"Without {name}, {same}: the model prefers *was* in {own} of {count} sentences; with all heads, in {kept}."
+    same = "no answer changes" if own == kept else "*was* wins less often"
+    told = (
+        f"Without {name}, {same}: the model prefers *was* in {own} of {count} sentences; with all heads, it does so "
+        f"in {kept}."
+    )
     worst = np.unravel_index(int(lost.argmax()), lost.shape)
     if lost[worst] > kept:
-        return f"{told} Without {head_name((int(worst[0]), int(worst[1])))}, it is {int(lost[worst])} of {count}."
+        return (
+            f"{told} Without {head_name((int(worst[0]), int(worst[1])))}, it does so in {int(lost[worst])} of {count}."
+        )
     return told
 
 
 def said_at_mean(shares: Sequence[float], head: Head) -> str:
     """Say in how many sentences the wrong form wins with a head at its mean; ``shares`` (S,) are of the right form."""
     wrong = sum(share < 0.5 for share in shares)
-    return f"Set to its mean instead of 0, {head_name(head)} leaves *was* ahead in {wrong} of {len(shares)}."
+    return (
+        f"If {head_name(head)} is set to its mean instead of 0, the model prefers *was* in {wrong} of {len(shares)} "
+        "sentences."
+    )
 
 
 @asks(
     basis=bet(
-        "No single head decides: other heads do the same, or later layers make up for the loss.",
-        "One head can decide: what it brings is brought by no other head.",
+        "No single head decides: other heads do the same work, or later layers make up for the loss.",
+        "One head can decide: no other head brings what it brings.",
     ),
-    hint="What would the dots of a single head look like that nothing replaces?",
+    hint="If nothing could replace a head, where would its dots be?",
 )
 def one_decides(spot: Spot) -> Question | None:
     """Ask whether any head, taken away alone, turns the verb in most sentences; None if the model is wrong anyway."""
@@ -129,8 +140,8 @@ def decides(before: Sequence[float], off: Values) -> Question | None:
     why = f"Of {lost.size} heads, {what}."
     outcomes = {"No: the other heads make up for it": many == 0, "Yes: one head alone can decide the verb": many > 0}
     prompt = (
-        f"Each of its {lost.size} heads is taken away once, and put back. Is there a head without which the model "
-        "prefers *was* in most of the six sentences?"
+        f"Each of its {lost.size} heads is taken away once, and put back. Is there a head whose removal makes the "
+        "model prefer *was* in most of the six sentences?"
     )
     return which_holds("one-decides", prompt, why, outcomes)
 
@@ -140,9 +151,9 @@ def decides(before: Sequence[float], off: Values) -> Question | None:
     "head",
     basis=bet(
         "Where a head looks shows what the model needs.",
-        "Only a change without the head shows that the model needs it.",
+        "Only a change after the head is taken away shows that the model needs it.",
     ),
-    hint="Where a head looks and whether the model needs it are two questions.",
+    hint="Where a head looks is one question. Whether the model needs the head is another.",
     returns=3,
 )
 def what_shows_need(spot: Spot) -> Question | None:
@@ -173,15 +184,15 @@ def need(job: Job | None) -> Question:
                 correct=True,
             ),
             Option(
-                "Its weights are larger than the weights of other heads",
+                "Its weights are larger than those of other heads",
                 "You read a high weight as a reason. But the words that a head looks at may change nothing.",
             ),
             Option(
                 "It is right in even more sentences",
-                "You took finding for using. But a head may find a word, and the later layers may ignore it.",
+                "You mistook finding for using. A head may find a word that the later layers then ignore.",
             ),
             Option(
-                "Other models have such a head, too",
+                "Other models also have such a head",
                 "That would show that training often makes such a head, not that a model needs it.",
             ),
         ),
@@ -221,11 +232,11 @@ def _show_verbs(view: OneHead, first: AskedVerb, found: tuple[Preferred, ...]) -
     draw(partial(verb_forms, first.trace, *at), _EFFECTS)
     st.caption(
         f"Each line is a sentence. Each dot is the model without one of its {off[0].size} heads; the large dot is the "
-        f"model without {head_name(at)}. Left of the dashed line, it prefers *was*."
+        f"model without {head_name(at)}. Left of the dashed line, the model prefers *was*."
     )
     st.caption(
         "Zeros are numbers that later layers have never met in training, so a head at its mean is the milder change. "
-        "These are six sentences of one form; the experiment has hundreds of six forms."
+        "These six sentences have one form. The experiment has hundreds of sentences, in six forms."
     )
     meaning(f"{said(before, off, at)} {said_at_mean(attractions_at_mean(view.trace.model, at), at)}")
     _show_the_strongest(off, at)
@@ -247,7 +258,7 @@ def question_of(trace: Trace, place: int, head: tuple[int, int], before: list[fl
     right = sum(share > 0.5 for share in before)
     return (
         f"{sees} The verb must fit *{first.subject}*, so English asks for *were*. But *{first.nearer}* is nearer, and "
-        f"*was* would fit that. Of six sentences like this one, {escaped(trace.model.id)} prefers *were* in {right}."
+        f"*was* would fit that noun. In {right} of six such sentences, {escaped(trace.model.id)} prefers *were*."
     )
 
 
@@ -257,4 +268,4 @@ def _show_the_strongest(off: Values, head: tuple[int, int]) -> None:
     layer, other = (int(at) for at in np.unravel_index(int(means.argmin()), means.shape))
     if (layer, other) != head:
         name = head_name((layer, other))
-        try_this(f"without {name}, the answer changes most.", f"Take {name} away", {LAYER: layer + 1, HEAD: other + 1})
+        try_this(f"the answer changes most without {name}.", f"Take {name} away", {LAYER: layer + 1, HEAD: other + 1})

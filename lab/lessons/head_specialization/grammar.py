@@ -90,9 +90,9 @@ def said(each: Notable, doing: Doing, here: tuple[Case, ...], shown: Case | None
     name = begun(head_name((doing.layer, doing.head)))
     kinds = shipped()[each.job.id].share
     many = (
-        f"{name} {each.job.does} in {in_100(doing.score)} cases. The rule that only counts places is right in "
-        f"{in_100(each.chance or 0.0)}, and the rule that knows kinds of words in **{in_100(kinds)}**"
-        f"{_so(doing.score, kinds)}."
+        f"{name} {each.job.does} in {in_100(doing.score)} cases. A rule that only counts places is right in "
+        f"{in_100(each.chance or 0.0)}, and a rule that knows kinds of words is right in "
+        f"**{in_100(kinds)}**{_so(doing.score, kinds)}"
     )
     if not here:
         return f"{many} Your sentence has no such pair."
@@ -106,8 +106,8 @@ def said(each: Notable, doing: Doing, here: tuple[Case, ...], shown: Case | None
 def _so(head: float, kinds: float) -> str:
     """Say what follows if the rule by kinds of words is at least as good as the head."""
     if head < kinds - MARGIN:
-        return ": what looks like grammar may be kinds of words and nearness"
-    return "" if head > kinds + MARGIN else ", about as often"
+        return ". So what looks like grammar may be kinds of words and nearness."
+    return "." if head > kinds + MARGIN else ", which is about as often as the head."
 
 
 def too(case: Case) -> str:
@@ -118,8 +118,8 @@ def too(case: Case) -> str:
     words = [quoted(word) for word in case.too[:_NAMED]] + ([f"{rest} more"] if rest > 0 else [])
     look, them = ("looks", "it") if len(case.too) == 1 else ("look", "them")
     return (
-        f"But {listed(words)} {look} most at {quoted(case.sought)}, too, and the job is not about {them}. So this "
-        "sentence alone shows no grammar."
+        f"But {listed(words)} {look} most at {quoted(case.sought)}, too, although the relation does not concern "
+        f"{them}. So this sentence alone shows no grammar."
     )
 
 
@@ -154,10 +154,10 @@ def _beats_kinds(job: HeadJob) -> Asking:
 
     @asks(
         basis=bet(
-            "The head has learned grammar, so it is right more often than a rule that knows only kinds of words.",
+            "The head has learned grammar, so it beats a rule that knows only kinds of words.",
             "Kinds of words and nearness are enough, so the rule is right at least as often.",
         ),
-        hint="Which nouns are near a verb, and which of them is its subject?",
+        hint="Which nouns are near a verb? Which of these nouns is its subject?",
     )
     def beats_kinds(spot: Spot) -> Question | None:
         found = next((each for each in shipped_jobs(spot.trace.model) or () if each.job == job), None)
@@ -171,12 +171,12 @@ def against_kinds(each: Notable) -> Question | None:
     score, rule = each.heads[0].score, shipped()[each.job.id]
     if abs(score - rule.share) < MARGIN:
         return None
-    why = f"The head is right in {in_100(score)} cases, and the rule in {in_100(rule.share)}."
+    why = f"The head is right in {in_100(score)} cases, and the rule is right in {in_100(rule.share)}."
     outcomes = {
         "The head: it has learned some grammar": score > rule.share,
         "The rule: kinds of words and nearness are enough": score < rule.share,
     }
-    return which_holds("beats-kinds", "Which of the two is right more often?", why, outcomes)
+    return which_holds("beats-kinds", "Which is right more often, the head or the rule?", why, outcomes)
 
 
 # The question about each job of grammar, by the job's id.
@@ -194,9 +194,9 @@ def same_as_distance(spot: Spot) -> Question | None:
     head, rule = (f"{100 * share:.1f}" for share in (found.accuracy, found.offset))
     return shuffled(
         "same-as-distance",
-        f"In *dog food*, *dog* belongs to *food*. In BERT base, the best head for such pairs is right in {head} of 100 "
-        f"cases, and the rule “always the next word” in {rule} (Clark et al. 2019). What do the two numbers show "
-        "together?",
+        f"In *dog food*, *dog* belongs to *food*. In BERT base, the best head for such pairs is right in {head} of "
+        f"100 cases, and the rule “always the next word” is right in {rule} (Clark et al. 2019). What do the two "
+        "numbers show together?",
         (
             Option(
                 "The head may only look at the next word",
@@ -205,12 +205,12 @@ def same_as_distance(spot: Spot) -> Question | None:
             ),
             Option(
                 "The head knows which nouns belong together",
-                f"You read a high score as knowledge. But a rule that only counts places is right in {rule}, too.",
+                f"You took a high score for knowledge. But a rule that only counts places is also right in {rule} "
+                "cases.",
             ),
             Option(
                 "The model does not know which nouns belong together",
-                "You concluded from one head to the whole model. Other heads may know it, or the vectors may contain "
-                "it.",
+                "You judged the whole model by one head. Other heads may know this, or the vectors may contain it.",
             ),
         ),
     )
@@ -240,8 +240,8 @@ def show(view: OneHead) -> None:
     if predict(LESSON, BY_JOB[each.job.id](view.spot)):
         draw(jobs(found, at), "jobs")
         st.caption(
-            "Strong bars: the best head for each relation. Weak bars: a rule that knows only kinds of words, and a "
-            f"rule that always chooses one distance. {_look_back(view.trace.model, (doing.layer, doing.head))}"
+            "Strong bars show the best head for each relation. Weak bars show a rule that knows only kinds of words, "
+            f"and a rule that always chooses one distance. {_look_back(view.trace.model, (doing.layer, doing.head))}"
         )
         meaning(said(each, doing, own, shown))
         st.selectbox("Another job: the head that …", [one.job.does for one in found], at, key=_RELATION)
@@ -253,10 +253,14 @@ def show(view: OneHead) -> None:
 
 def _look_back(model: LoadedModel, head: Head) -> str:
     """Warn that picking the best head flatters it; for the head of lesson 3, recall what it did there."""
-    said = "The lab chose this head as the best of all heads on the same sentences, so its score is a little too good."
+    said = (
+        "The lab chose this head as the best of all heads on these same sentences, so its score is a little too good."
+    )
     if model.id != DEFAULT_MODEL or head != look_head(runs.run(model.id, DEFAULT_TEXT, "", Interventions())):
         return said
-    also = "It also does other things: in lesson 3 it looked from *he* at *brother*, which no rule of grammar asks for."
+    also = (
+        "It also does other things. In lesson 3, it looked from *he* at *brother*, which no rule of grammar asks for."
+    )
     return f"{said} {also}"
 
 
@@ -265,14 +269,15 @@ def _look_for_jobs(view: OneHead) -> tuple[Notable, ...]:
     model = view.trace.model
     if twin_of(model.id) is not None:
         st.info(
-            "Random weights have learned no grammar. Choose the trained weights in the sidebar.", icon=":material/info:"
+            "A model with random weights has learned no grammar. Choose the trained weights in the sidebar.",
+            icon=":material/info:",
         )
         return ()
     known = runs.head_jobs(model)
     if known is None:
         st.info(
-            f"Nobody has yet measured what the heads of {escaped(model.id)} find. Press “Find what each head does” in "
-            "the sidebar; it takes a minute.",
+            f"Nobody has yet measured what the heads of {escaped(model.id)} can find. Press “Find what each head "
+            "does” in the sidebar. This takes a minute.",
             icon=":material/search:",
         )
         return ()
@@ -315,15 +320,10 @@ def claim(trace: Trace, each: Notable, case: Case | None) -> str:
         told += f"Here {pair}. {not_counted(trace, each, case)}"
     doing, rule = each.heads[0], shipped()[each.job.id].rule
     return (
-        f"{told}Does a head **{_infinitive(each.job.does)}** in any sentence? The best candidate is "
-        f"{head_name((doing.layer, doing.head))}. But a rule "
-        f"that knows no grammar may find this word, too: **{in_words(rule)}**."
+        f"{told}Is there a head that **{each.job.does}** in any sentence? The best candidate is "
+        f"{head_name((doing.layer, doing.head))}. But a rule that knows no grammar may find this word, too: "
+        f"**{in_words(rule)}**."
     )
-
-
-def _infinitive(does: str) -> str:
-    """Return the job as an infinitive: "find the subject of a verb"."""
-    return does.replace("finds ", "find ", 1)
 
 
 def not_counted(trace: Trace, each: Notable, case: Case) -> str:
@@ -392,15 +392,17 @@ def _show_pairs(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:
         say(said)
     draw(partial(others_map, view.trace, doing.layer, doing.head, case.query, case.key), "grammar-map")
     special = "special tokens and to " if any(view.trace.encoding.special) else ""
-    st.caption(f"The attention of a word to {special}itself is left out, and each row is divided by its remaining sum.")
+    st.caption(
+        f"The lab leaves out the attention of a word to {special}itself, and divides each row by its remaining sum."
+    )
 
 
 def _show_table(found: tuple[Notable, ...]) -> None:
     """Draw one row per relation: the best head, the rule, and other heads that find the relation."""
     show_head_jobs(found, score="right", chance="best fixed distance")
     st.caption(
-        "Measured on UD English EWT, on sentences that the lab’s own models were not trained on. Head 3-1 is head 1 "
-        "of layer 3. The best of all fixed distances is shown. Only heads that are at least 10 points above that rule "
-        f"are listed, for relations with at least {FEW} cases. The experiment chooses heads on one half of the "
-        "sentences and measures them on the other."
+        "The scores were measured on sentences of UD English EWT on which the lab’s own models were not trained. "
+        "Head 3-1 is head 1 of layer 3. The table shows the best of all fixed distances. It lists only heads that "
+        f"are at least 10 points above that rule, for relations with at least {FEW} cases. The experiment chooses "
+        "heads on one half of the sentences and measures them on the other."
     )

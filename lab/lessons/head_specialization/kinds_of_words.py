@@ -97,21 +97,21 @@ def said(head: Head, shares: Values, even: Values) -> str:
     if times[most] < 1 + _CLEAR:
         name = begun(head_name(head))
         if times[most] <= 1:
-            return f"{name} prefers none of these kinds: it gives each kind as much as a uniform head gives, or less."
+            return f"{name} prefers none of these kinds: it gives no kind more attention than a uniform head does."
         return (
-            f"{name} has no clear preference: even {about}, which gain most, get only {times[most]:.2f} times as much "
-            "as from a uniform head."
+            f"{name} has no clear preference: even {about}, which it prefers most, get only {times[most]:.2f} times "
+            "what a uniform head gives them."
         )
     told = (
-        f"{begun(head_name(head))} gives {about} {shares[most]:.0%}, and a uniform head would give "
-        f"{even[most]:.0%}: {times[most]:.1f} times as much."
+        f"{begun(head_name(head))} gives {about} {shares[most]:.0%} of its attention. A uniform head would give them "
+        f"{even[most]:.0%}, so this is {times[most]:.1f} times as much."
     )
     other = max((at for at in here if at != most), key=lambda at: float(shares[at]), default=most)
     if other == most or times[other] >= 1:
         return told
     return (
-        f"{told} {begun(ABOUT[SPECIALIZATIONS[other].id])} get {shares[other]:.0%}, but that is less than the "
-        f"{even[other]:.0%} from a uniform head."
+        f"{told} {begun(ABOUT[SPECIALIZATIONS[other].id])} get {shares[other]:.0%}, which is less than the "
+        f"{even[other]:.0%} that a uniform head would give them."
     )
 
 
@@ -119,7 +119,7 @@ def said(head: Head, shares: Values, even: Values) -> str:
     "layer",
     "head",
     basis=derivable(LESSON, "kinds-of-words", "the coloured tokens and the shares of the head"),
-    hint="Divide each share by the share of the tokens that are of this kind.",
+    hint="Divide the share of each kind by the share of the tokens that are of this kind.",
 )
 def prefers(spot: Spot) -> Question | None:
     """Ask which kind of word the head prefers, compared with a uniform head."""
@@ -143,18 +143,18 @@ def preferred(head: Head, shares: Values, even: Values) -> Question | None:
     def why(place: int, best: int) -> str:
         at = here[place]
         told = (
-            f"A uniform head would give them {even[at]:.0%}, and this head gives {shares[at]:.0%}: {times[place]:.1f} "
-            "times as much."
+            f"A uniform head would give them {even[at]:.0%}. This head gives them {shares[at]:.0%}, which is "
+            f"{times[place]:.1f} times as much."
         )
         if place == best:
             return told
         if at == largest:
-            return f"You read the largest share as a preference. {told}"
+            return f"You took the largest share for a preference. {told}"
         return told
 
     prompt = (
-        f"A **uniform head** looks at every token alike. Compared with such a head, which kind does {head_name(head)} "
-        "prefer?"
+        "A **uniform head** gives every token the same weight. Compared with such a head, which kind of word does "
+        f"{head_name(head)} prefer?"
     )
     return ranked("prefers", prompt, times, lambda place: ABOUT[SPECIALIZATIONS[here[place]].id].capitalize(), why)
 
@@ -196,12 +196,12 @@ def _two_kinds(layer: int, head: int, kinds: Sequence[tuple[int, float, float]])
     right = f"{small:.0%} is {small / rare:.1f} times {rare:.0%}; {large:.0%} is {large / usual:.1f} times {usual:.0%}."
     options = (
         Option(little.capitalize(), f"Yes: {right}", correct=True),
-        Option(much.capitalize(), f"You compared the shares. But this text has more of {much}: {right}"),
-        Option("Both alike", f"Divide each share by the one of the uniform head: {right}"),
+        Option(much.capitalize(), f"You compared the shares. But this text has more {much}: {right}"),
+        Option("Both alike", f"Divide each share by the share that a uniform head would give: {right}"),
     )
     prompt = (
         f"Head {head + 1} of layer {layer + 1} gives {much} {large:.0%} of its attention and {little} {small:.0%}. A "
-        f"uniform head would give them {usual:.0%} and {rare:.0%}. Which does the head prefer?"
+        f"uniform head would give them {usual:.0%} and {rare:.0%}. Which kind does the head prefer?"
     )
     return shuffled("share-or-preference", prompt, options)
 
@@ -224,7 +224,7 @@ def show(view: OneHead) -> None:
         return
     if of_words(shares):
         draw(partial(figures.beside_even, view.trace, *at, left_out), "beside-even")
-        st.caption(f"Strong bars: {head_name(at)}. Weak bars: a uniform head.")
+        st.caption(f"Strong bars show {head_name(at)}. Weak bars show a uniform head.")
     meaning(said(at, shares, even))
     _show_sinks(view)
     with st.expander("Every token", icon=":material/table_rows:", on_change="rerun", key="_tokens") as tokens:
@@ -258,7 +258,7 @@ def counted(kinds: Sequence[str]) -> str:
 def _show_sinks(view: OneHead) -> None:
     """Say how much attention special tokens take, whether they are left out, and that one text was read."""
     others = "" if kept_others(view.trace) is None else taken(view.spot, chosen_left_out(view))
-    st.caption(f"{others}This is one text; look at many texts before you call it a preference.")
+    st.caption(f"{others}This is only one text. Look at many texts before you speak of a preference.")
 
 
 def taken(spot: Spot, left_out: bool) -> str:
@@ -283,6 +283,6 @@ def _show_tokens(view: OneHead, tags: Tags, kinds: Sequence[str]) -> None:
     )
     show_table(table, numbered=True)
     st.caption(
-        f"{pipeline().description} The tagger reads characters, and the model reads tokens: a token gets the tag of "
-        "the word with which it shares most characters. The model never sees a tag."
+        f"{pipeline().description} The tagger reads characters, and the model reads tokens. So a token gets the tag "
+        "of the word with which it shares most characters. The model never sees a tag."
     )

@@ -51,7 +51,7 @@ from lab.ui.toys import toy_runs
 from lab.ui.typed import say_shortened, shorten
 
 IDEA = """
-One sentence can mislead. Here every number is a mean over many sentences, and each sentence counts the same."""
+One sentence can mislead you. Here every number is a mean over many sentences, and each sentence has the same weight."""
 MOST_LINES = 200
 _LINES = "_own_lines"
 _NAMES = "Names"
@@ -94,18 +94,20 @@ def _show_names(view: OneHead, found: Surveyed) -> None:
     names = name_scores(scores, chance)
     here = trace_names(view.trace)
     layer, head = view.layer.index, view.head
-    drawn = names_map(names, layer, head, f"Heads that have a name, mean of {len(found.readings)} sentences")
+    drawn = names_map(names, layer, head, f"Heads that have a name: mean over {len(found.readings)} sentences")
     draw(drawn, AVERAGED, clickable=True)
     changed = int(np.count_nonzero(names != here))
     meaning(
-        f"**{changed} of {names.size}** heads have a different name here than on your text alone. "
-        f"{view.place[0].upper()}{view.place[1:]} is “{pattern_name(str(names[layer, head]))}” on average and "
-        f"“{pattern_name(str(here[layer, head]))}” on your text."
+        f"**{changed} of {names.size}** heads have a different name here than in your text alone. "
+        f"{view.place[0].upper()}{view.place[1:]} is “{pattern_name(str(names[layer, head]))}” on average, but "
+        f"“{pattern_name(str(here[layer, head]))}” in your text."
     )
     with st.expander("The best head of each pattern", on_change="rerun", key="_best_averaged") as best:
         if best.open:
             show_best_heads(scores, chance)
-            st.caption(f"The untrained heads read only one in {TWIN_READS} sentences, and the other heads read all.")
+            st.caption(
+                f"The untrained heads read only one in {TWIN_READS} sentences, and the trained heads read all of them."
+            )
 
 
 def _show_dimension(view: OneHead, found: Surveyed, place: int) -> None:
@@ -116,7 +118,7 @@ def _show_dimension(view: OneHead, found: Surveyed, place: int) -> None:
         st.info(f"{escaped(name)} is left out, so it has no value. Choose “Kept”.", icon=":material/info:")
         return
     if not np.isfinite(values).all():
-        st.info("None of these sentences has any such tokens.", icon=":material/info:")
+        st.info("None of these sentences has such tokens.", icon=":material/info:")
         return
     title, at = f"{name}, corrected, mean of {count} sentences", (view.layer.index, view.head)
     axes, scale = layers_and_heads(values), Scale("× uniform head", format=".2f")
@@ -137,12 +139,12 @@ def _changed_by(trace: Trace, left_out: bool, values: Values, kept: Values) -> s
     """Say how the values would change if special tokens took part; ``kept`` has the values with special tokens."""
     if not left_out:
         tokens = escaped(aside(trace)).capitalize()
-        return f"{tokens} take part, so a head that gives them much attention has little left for words."
+        return f"{tokens} are counted, so a head that gives them much attention has little left for words."
     crossed = (values > 1) != (kept > 1)
     most = np.unravel_index(int(np.abs(values - kept).argmax()), values.shape)
     return (
-        f"With {escaped(aside(trace))} kept, {int(np.count_nonzero(crossed))} of {values.size} heads would be on "
-        f"the other side of 1; the largest change is in layer {most[0] + 1}, head {most[1] + 1}: from "
+        f"If {escaped(aside(trace))} were kept, {int(np.count_nonzero(crossed))} of {values.size} heads would be on "
+        f"the other side of 1. The largest change is in layer {most[0] + 1}, head {most[1] + 1}: from "
         f"{values[most]:.2f} to {kept[most]:.2f}."
     )
 
@@ -157,7 +159,11 @@ def look_for_survey(view: OneHead) -> Surveyed | None:
     model = view.trace.model
     survey = head_survey(model, texts, tagged)
     if not survey.finished:
-        label = f"Go on: {survey.done} of {survey.total} are read" if survey.done else f"Read {survey.total} sentences"
+        label = (
+            f"Go on: {survey.done} of {survey.total} sentences are read"
+            if survey.done
+            else f"Read {survey.total} sentences"
+        )
         offer(("survey of heads", id(survey)), label, partial(_read, survey, model, tagged))
     readings = survey.readings()
     if not readings:
@@ -192,16 +198,16 @@ def _chosen_texts(view: OneHead) -> tuple[str, ...]:
     chosen = view.page.selection
     if chosen[MODE] == TOY:
         return tuple(as_text(each) for each in toy_runs.sentences(chosen).sentences)
-    source = SOURCE.choose("Sentences", help="Bundled: 200 short English sentences that come with the lab.")
+    source = SOURCE.choose("Sentences", help="These are 200 short English sentences that come with the lab.")
     if source == BUNDLED:
         return bundled_sentences()
     # The lines are kept beside the widget, which forgets its text when another step is drawn.
-    label, before = f"One sentence a line, at most {MOST_LINES}", st.session_state.get(_LINES, "")
+    label, before = f"One sentence per line, at most {MOST_LINES}", st.session_state.get(_LINES, "")
     longest = 10 * MAX_CHARACTERS
     pasted = st.text_area(label, before, height=160, key="_lines", on_change=shorten, args=("_lines", longest))
     say_shortened("_lines", longest)
     st.session_state[_LINES] = pasted
     lines = [line.strip() for line in pasted.splitlines() if line.strip()]
     if len(lines) > MOST_LINES:
-        st.warning(f"The first {MOST_LINES} of {len(lines)} lines are read.", icon=":material/content_cut:")
+        st.warning(f"The lab reads only the first {MOST_LINES} of {len(lines)} lines.", icon=":material/content_cut:")
     return tuple(lines[:MOST_LINES])

@@ -52,8 +52,8 @@ from lab.ui.tables import show_table
 from lab.ui.terms import say
 
 IDEA = """
-Some heads do one simple thing that has a name: for example, they look at the token before. Which heads do, is the one
-that you follow among them, and why do they look there?"""
+Some heads do one simple thing that has a name: for example, they look at the token before. Which heads do this? Is the
+head that you follow one of them, and why do they look there?"""
 
 FEW_CASES = 3  # tokens; with fewer tokens, a score for the same word means nothing
 _NEIGHBOURS = ("previous_token", "next_token")
@@ -66,10 +66,10 @@ DOES = {
     "bag_of_words": ("look at all words alike", "looks at all words alike"),
 }
 _RULE = (
-    "A head gets a name when its score is **clearly above chance**: at least half of the way from the score of a "
-    "**uniform head**, which gives every token it may see the same weight, to 1. It must also be above the best "
-    "**untrained head**: the same architecture with random weights. This threshold of one half is the lab’s choice, "
-    "not a published one. A head without a name is **mixed**."
+    "A head gets a name when its score is **clearly above chance**. A **uniform head** gives every token that it may "
+    "see the same weight; the score must be at least halfway from the score of a uniform head to 1. It must also be "
+    "above the score of the best **untrained head**, from the same architecture with random weights. The lab chose "
+    "this threshold of one half; it is not a published one. A head without a name is **mixed**."
 )
 _SCORE = "%.3f"
 
@@ -115,7 +115,7 @@ def told_score(score: float, chance: Chance, place: int) -> str:
     needed, untrained = float(chance.needed[place]), float(chance.untrained[place])
     return (
         f"Its score is {beside(score, needed)}. A uniform head scores {chance.uniform[place]:.2f}, so a head needs "
-        f"{beside(needed, score)}; the best untrained head scores {beside(untrained, score)}."
+        f"{beside(needed, score)} to get the name. The best untrained head scores {beside(untrained, score)}."
     )
 
 
@@ -125,13 +125,13 @@ def said(names: NDArray[np.str_], head: Head) -> str:
     counts.pop(MIXED, None)
     own = str(names[head])
     if not counts:
-        return f"None of the {names.size} heads does one of these things clearly more often than chance in this text."
+        return f"In this text, none of the {names.size} heads does any of these things clearly more often than chance."
     told = [f"{count} {DOES[name][count == 1]}" for name, count in counts.most_common()]
     verb = "has a name" if (total := sum(counts.values())) == 1 else "have a name"
     here = (
         f"{begun(head_name(head))} is one of them: {pattern_name(own)}."
         if own != MIXED
-        else f"{begun(head_name(head))} does nothing of this kind; it may still have a job that has no name here."
+        else f"{begun(head_name(head))} does none of these things, but it may have a job that has no name here."
     )
     return f"{begun(heads(total))} of {names.size} {verb} in this text: {listed(told)}. {here}"
 
@@ -142,20 +142,23 @@ def delimiter(needed: float, parked: float) -> str:
     ``needed`` is the score that gives the name; ``parked``, the share that the head parks.
     """
     said = (
-        f"**Delimiter** is a wider name than **parked**: the name begins at {needed:.2f} in this text, parking at "
-        f"{PARKED:.0%}."
+        f"**Delimiter** is a wider name than **parked**: in this text, a head is called “delimiter” from {needed:.2f} "
+        f"on, and “parked” from {PARKED:.0%} on."
     )
     if parked > PARKED:
         return f"{said} This head parks."
-    return f"{said} This head does not park: it still has {beside(1 - parked, 1 - PARKED)} left for words."
+    return (
+        f"{said} This head does not park: it still has {beside(1 - parked, 1 - PARKED)} of its attention left for "
+        "words."
+    )
 
 
 @asks(
     basis=bet(
-        "A head finds the neighbour by what the words are, so it finds it without places, too.",
-        "A head finds the neighbour by its place, so without places it finds nothing.",
+        "A head finds its neighbour by what the words are, so it also finds it without positions.",
+        "A head finds its neighbour by its place, so without positions it finds nothing.",
     ),
-    hint="What do the vectors of two equal words differ in?",
+    hint="In what do the vectors of two equal words differ?",
 )
 def by_place(spot: Spot) -> Question | None:
     """Ask what heads for a neighbour do if no token has a place; None if there are few or the answer is not clear."""
@@ -170,16 +173,17 @@ def by_place(spot: Spot) -> Question | None:
     if not before or before / 4 < after < before * 3 / 4:
         return None
     why = (
-        f"Heads that look at the token before or after: {before} as it is, {after or 'none'} without places. If heads "
-        "found a neighbour by its word, their number would stay; if by its place, they would all be gone."
+        f"With positions, {before} heads look at the token before or after; without positions, {after or 'none'} do. "
+        "If heads found a neighbour by its word, their number would stay the same. If they found it by its place, "
+        "none would be left."
     )
     outcomes = {
         "They still do: they know the words": after >= before * 3 / 4,
         "They no longer do: they find a neighbour by its place": after <= before / 4,
     }
     prompt = (
-        "Set the position vectors of all tokens to 0, as in lesson 2. What do the heads do that look at the token "
-        "before or after?"
+        "Set the position vectors of all tokens to 0, as in lesson 2. Some heads look at the token before or after. "
+        "What do these heads do now?"
     )
     return which_holds("by-place", prompt, why, outcomes)
 
@@ -223,8 +227,8 @@ def show(view: OneHead) -> None:
     chance = trace_chance(view.trace, only_words=only_words)
     names = specialization.names_of(view.trace, only_words)
     say(
-        "A head gets a name here if it does one thing clearly more often than a uniform head and than any head with "
-        "random numbers. Click a head to choose it, and see its arcs."
+        "A head gets a name here if it does one thing clearly more often than a uniform head does, and more often "
+        "than any head with random numbers. Click a head to choose it and to see its arcs."
     )
     draw(partial(specialization.named_heads, view.trace, *at, only_words), NAMED, clickable=True)
     meaning(said(names, at))
@@ -255,7 +259,7 @@ def _show_a_named(view: OneHead, names: NDArray[np.str_], scores: Values) -> Non
         layer, head = max(places.tolist(), key=lambda at: float(scores[PATTERNS.index(pattern), at[0], at[1]]))
         what = DOES[pattern.id][True]
         name = head_name((layer, head))
-        try_this(f"{name} {what}. See its arcs.", f"Open {name}", {LAYER: layer + 1, HEAD: head + 1})
+        try_this(f"{name} {what}. Look at its arcs.", f"Open {name}", {LAYER: layer + 1, HEAD: head + 1})
         return
 
 
@@ -267,9 +271,9 @@ def _show_formulas() -> None:
         st.latex(pattern.formula)
     st.caption(
         r"$\ell_i$ is the number of keys that a query may see, $k_i$ the number of places of a word, $D$ the "
-        "delimiters, $s(i)$ the words of the token’s segment. A model that never had a second segment sees one "
-        "segment: the whole text. **Broad** has a score, but no head is named after it, because no head can be broader "
-        "than a uniform head."
+        "delimiters, $s(i)$ the words of the token’s segment. A model that was never trained with a second segment "
+        "sees one segment: the whole text. **Broad** has a score, but no head is named after it, because no head can "
+        "be broader than a uniform head."
     )
 
 
@@ -324,8 +328,8 @@ def _above(value: float) -> str:
 def _notes(scores: Values, chance: Chance) -> str:
     """Explain the columns and the missing rows of the table."""
     notes = [
-        "Above chance: (score − uniform) ÷ (1 − uniform), 0 at chance and 1 for the whole pattern. A head that is "
-        "clearly above chance in two patterns is named after the pattern in which it is farther above."
+        "“Above chance” is (score − uniform) ÷ (1 − uniform). It is 0 at chance and 1 for the whole pattern. A head "
+        "that is clearly above chance in two patterns is named after the pattern with the higher value."
     ]
     full = [
         pattern.name.lower()
@@ -360,8 +364,9 @@ def _show_delimiter(view: OneHead, mass: float, needed: float) -> None:
     tokens = escaped(aside(view.trace))
     say(delimiter(needed, float(parked_share(view.trace)[view.layer.index, view.head])))
     say(
-        f"Its words send **{beside(mass, 1.0)}** of their attention to {tokens}. This tells where most attention goes, "
-        "not that the head does nothing else: it may work for a few words and rest there for the others."
+        f"Its words send **{beside(mass, 1.0)}** of their attention to {tokens}. This shows where most of the "
+        "attention goes. It does not show that the head does nothing else: it may work for a few words and rest for "
+        "the others."
     )
 
 
@@ -384,6 +389,7 @@ def _show_causes(view: OneHead, only_words: bool) -> None:
     draw(partial(causes, view.trace, only_words), "causes")
     segments = "; and the segment vectors" if has_segments(view.trace) else ""
     st.caption(
-        f"Strong bars: the model as it is. Weak bars: the position vectors set to 0{segments}. The names compare each "
-        "run with the same chance. A model never saw such vectors in training, so more than the cause may change."
+        f"Strong bars show the model as it is. For weak bars, the position vectors are set to 0{segments}. The lab "
+        "compares both runs with the same chance. The model never saw such vectors in training, so other things may "
+        "change, too."
     )

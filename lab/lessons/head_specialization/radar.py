@@ -53,9 +53,9 @@ from lab.ui.shared.one_head import OneHead
 from lab.ui.terms import say
 
 IDEA = """
-A head may prefer other things than kinds of words: it may look far away, at the next word, or at the word itself. These
-numbers together are its profile. On each axis of the radar, the center is the smallest number of this layer, and the
-rim is the largest."""
+A head may prefer things other than kinds of words: it may look far away, at the next word, or at the word itself. These
+numbers together are its profile. On each axis of the radar, the center is the smallest value of this layer, and the
+rim is the largest value."""
 
 _ONE, _ALL = "This head", "All heads of the layer"
 _ASKED = ("content_words", "self", "punctuation", "cls", "long_range")  # the first clear question about the rim
@@ -77,8 +77,8 @@ def said(head: Head, own: Sequence[Sequence[float]], axes: Sequence[str]) -> str
     if f"{corrected[best]:.1f}" == f"{corrected[top]:.1f}":
         return told
     return (
-        f"{told} But its strongest preference is on **{axes[best]}**, {corrected[best]:.1f} times: the radar compares "
-        "heads with each other, not with chance."
+        f"{told} But its strongest preference is on **{axes[best]}**, with {corrected[best]:.1f} times that value. "
+        "The radar compares heads with each other, not with chance."
     )
 
 
@@ -110,23 +110,24 @@ def rim_of(layer: int, dimension: Dimension, values: tuple[Values, Values]) -> Q
     about = ABOUT[dimension.id]
     options = (
         Option(
-            f"More of its attention goes to {about} than any other head of the layer gives them",
-            f"Its value is {raw[best]:.2f}, the largest of the layer, and the largest value is drawn at the rim.",
+            f"This head gives {about} more attention than any other head of the layer does",
+            f"Its value is {raw[best]:.2f}. This is the largest value of the layer, and the largest value is drawn at "
+            "the rim.",
             correct=True,
         ),
         Option(
             f"All its attention goes to {about}",
-            "You read the rim as all of the attention. But the rim is only the largest value of the layer, "
+            "You took the rim for all of the attention. But the rim is only the largest value of the layer, "
             f"{raw[best]:.2f}.",
         ),
         Option(
             f"It gives {about} more attention than a uniform head does",
-            "You read the rim as a comparison with a uniform head. But it compares the heads of a layer with each "
-            f"other. Here this head has {corrected[best]:.2f} times the attention of a uniform head.",
+            "You took the rim for a comparison with a uniform head. But the radar compares the heads of a layer with "
+            f"each other. This head gives {corrected[best]:.2f} times the attention that a uniform head gives.",
         ),
     )
     head = f"head {best + 1} of layer {layer + 1}"
-    prompt = f"On the axis “{dimension.name}”, {head} is at the rim. What does the rim alone say?"
+    prompt = f"On the axis “{dimension.name}”, {head} is at the rim. What does this alone tell you?"
     return shuffled("rim", prompt, options)
 
 
@@ -166,7 +167,7 @@ def show(view: OneHead) -> None:
     found = figures.profile(view.trace, view.layer.index, left_out)
     if len(found.raw) < 2 or len(found.there) < 3:
         longer = "Choose a longer sentence in the sidebar" if is_toy(view.trace.model) else "Write a longer text"
-        st.info(f"A radar needs two heads to compare and three values. {longer}.", icon=":material/edit:")
+        st.info(f"A radar needs two heads to compare, and three values for each. {longer}.", icon=":material/edit:")
         return
     drawn, told = st.columns([3, 2], gap="medium", vertical_alignment="center")
     with told:
@@ -174,7 +175,9 @@ def show(view: OneHead) -> None:
         own = [values[view.head, found.there].tolist() for values in (found.relative, found.raw, found.corrected)]
         names = [escaped(found.axes[at]) for at in found.there]
         meaning(said((view.layer.index, view.head), own, names))
-        st.caption("The radar counts kinds of words and of places. It cannot say **which** word a head finds.")
+        st.caption(
+            "The radar shows kinds of words and kinds of places. It cannot tell you **which** word a head finds."
+        )
     with drawn:
         draw_plotly(partial(figures.radar, view.trace, view.layer.index, view.head, whose == _ALL, left_out), "radar")
     ask_beside(LESSON, rim(view.spot) if left_out or kept_others(view.trace) is None else None)
@@ -188,7 +191,7 @@ def show(view: OneHead) -> None:
 def _show_untagged(view: OneHead) -> None:
     """Say which of the seven metrics exist for a toy, and why the others do not."""
     if is_toy(view.trace.model):
-        say("Letters have no parts of speech. Some of these numbers need none: they only ask for places.")
+        say("Letters have no parts of speech. Some of these numbers do not need them: they depend only on places.")
 
 
 def _show_cards(view: OneHead, tags: Tags) -> None:
@@ -214,16 +217,16 @@ def _show_cards(view: OneHead, tags: Tags) -> None:
                 _show_card(view, dimension, parts[place], every.values(dimension.id, corrected), corrected)
     if missing:
         names = ", ".join(name_of(each, view.trace) for each in missing)
-        st.caption(f"There is no card for {names}, because it is left out.")
+        st.caption(f"There is no card for {names}, because this value is left out.")
 
 
 def _which(trace: Trace, corrected: bool, left_out: bool) -> str:
     """Explain raw or corrected values."""
     if not corrected:
-        return "**Raw**: the values of this head as they are."
-    told = "**Corrected**: each value is divided by the value of $U$, the map of a uniform head, so 1 is no preference"
+        return "**Raw** values are the values of this head as they are."
+    told = "**Corrected** values are divided by the value of $U$, the map of a uniform head, so 1 means no preference"
     if left_out:
-        return f"{told} among the tokens that are left, all but {escaped(aside(trace))}."
+        return f"{told} among the tokens that are left (all but {escaped(aside(trace))})."
     return f"{told} among all tokens, {escaped(aside(trace))} included."
 
 

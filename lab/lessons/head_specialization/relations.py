@@ -27,8 +27,8 @@ from lab.ui.sentence import show_row
 from lab.ui.shared.one_head import OneHead
 
 _HINT = (
-    "The arcs show how the head shares the attention of the orange word among the other words. Below, in green: the "
-    "grammar. Click a word."
+    "The arcs show how the head divides the attention of the orange word among the other words. The green arcs below "
+    "show the grammar. Click a word."
 )
 # The name, below the sentence, of a relation of Universal Dependencies. Other relations are not drawn.
 _NAMES: Mapping[str, str] = {

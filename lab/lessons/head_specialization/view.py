@@ -32,7 +32,8 @@ def look_for_tags_of(trace: Trace) -> Tags | None:
         tags = trace_tags(trace)
     except PipelineUnavailable as error:
         st.warning(
-            f"{escaped(str(error))} Without the tagger there are no parts of speech. “Named patterns” works without.",
+            f"{escaped(str(error))} Without the tagger, the lab cannot show parts of speech. “Named patterns” does "
+            "not need the tagger.",
             icon=":material/extension_off:",
         )
         return None
@@ -45,7 +46,7 @@ def show_language(trace: Trace) -> None:
     if not looks_english(f"{trace.text} {trace.pair or ''}"):
         st.warning(
             "This text does not look English. The tagger knows only English, so its parts of speech, names and "
-            "relations may be wrong here. The attention of the heads is still right.",
+            "relations may be wrong here. The attention of the heads is still correct.",
             icon=":material/translate:",
         )
 
@@ -79,7 +80,7 @@ def choose_part(view: OneHead) -> None:
         return
     alone = kept_others(view.trace) is None
     with sidebar.folded():
-        choose_sinks("This text has no other tokens, so none is left out." if alone else None)
+        choose_sinks("This text has no other tokens, so no token is left out." if alone else None)
 
 
 def name_of(dimension: Dimension, trace: Trace) -> str:

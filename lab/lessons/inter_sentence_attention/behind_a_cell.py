@@ -14,7 +14,7 @@ from lab.analysis.sentences.attention import AVERAGE, SentenceCells, mean_cells
 from lab.analysis.sentences.split import split
 from lab.charts.base.labels import visible
 from lab.course.sentences.looks import look_head
-from lab.course.words import head_name, named, quoted
+from lab.course.words import capital, head_name, named, quoted
 from lab.figures import sentences
 from lab.figures.sentences import behind
 from lab.lessons.inter_sentence_attention.row import show_tokens
@@ -63,7 +63,7 @@ def said(trace: Trace, a: int, b: int, heads: str | Head, left_out: bool) -> str
     """Name the two strongest links between words, and the token that gets the largest part of the share."""
     links = strongest(trace, a, b, heads, left_out)
     if not links:
-        return "No word here looks at another word: there are only punctuation marks."
+        return "No word here looks at another word, because there are only punctuation marks."
     told = f"Among words, {quoted(trace.labels[links[0].query])} looks most at {_key(trace, links[0])}"
     if len(links) > 1:
         told += f", and {quoted(trace.labels[links[1].query])} at {_key(trace, links[1])}"
@@ -81,8 +81,8 @@ def _largest(trace: Trace, found: SentenceCells) -> str:
     place = int(found.keys[most])
     no_word = "" if is_word(trace, place) else ", which is not a word"
     return (
-        f"Of the {percents(float(given.sum()))} that goes there, the largest part, {percents(float(given[most]))}, "
-        f"goes to {named(trace, place)}{no_word}."
+        f"Of the {percents(float(given.sum()))} in this cell, the largest part, {percents(float(given[most]))}, goes "
+        f"to {named(trace, place)}{no_word}."
     )
 
 
@@ -103,9 +103,9 @@ def of_heads(trace: Trace, link: Link, story: Head | None) -> str:
     if story is None:
         return told
     if story == head:
-        return f"{told} You have followed this head from lesson 3 on."
+        return f"{told} You have followed this head since lesson 3."
     own = float(trace.layer(story[0]).attention[story[1], link.query, link.key])
-    return f"{told} The head that you followed from lesson 3 on, {head_name(story)}, gives it {own:.2f}."
+    return f"{told} {capital(head_name(story))}, which you have followed since lesson 3, gives it {own:.2f}."
 
 
 def largest(view: SentencesView) -> str:
@@ -113,14 +113,14 @@ def largest(view: SentencesView) -> str:
     layer, head, query, key = (int(number) for number in view.found.where[view.a, view.b])
     labels = view.trace.labels
     told = (
-        f"Of all heads, the largest weight is here: in {head_name((layer, head))}, {quoted(labels[query])} gives "
-        f"{quoted(labels[key])} {view.found.maximum[view.a, view.b]:.3f}. In Python: "
+        f"The largest weight of all heads is in {head_name((layer, head))}, where {quoted(labels[query])} gives "
+        f"{quoted(labels[key])} the weight {view.found.maximum[view.a, view.b]:.3f}. In Python: "
         f"`trace.layer({layer}).attention[{head}, {query}, {key}]`."
     )
     if view.a != view.b and abs(query - key) == 1:
         told += (
-            " The two tokens are neighbours: a head that looks at the token before or after crosses the border between "
-            "two sentences, whatever they say."
+            " These two tokens are neighbours. A head that looks at the token before or after can cross the border "
+            "between two sentences, whatever they say."
         )
     return told
 
@@ -131,7 +131,7 @@ def show(view: SentencesView) -> None:
     heads = _choose_heads(view)
     with row:
         show_tokens(view, heads)
-        say("A number in the map is made of many small weights. Which words are behind it?")
+        say("Each number in the map is a sum of many small weights. Which words are behind it?")
     with drawing:
         draw(partial(sentences.block, view.trace, view.a, view.b, heads, view.left_out), "block")
         _show_part(view)
@@ -163,7 +163,9 @@ def _show_part(view: SentencesView) -> None:
     """Say which part of a large block is drawn."""
     sides = [len(view.found.members[sentence]) for sentence in (view.a, view.b)]
     if max(sides) > sentences.TOKENS:
-        st.caption(f"The block is {sides[0]} × {sides[1]}; the figure shows the part around its largest weight.")
+        st.caption(
+            f"The block has {sides[0]} × {sides[1]} weights. The figure shows the part around the largest weight."
+        )
 
 
 def _show_its_head(view: SentencesView, link: Link, heads: str | Head) -> None:
@@ -173,7 +175,7 @@ def _show_its_head(view: SentencesView, link: Link, heads: str | Head) -> None:
     st.caption(of_heads(view.trace, link, story))
     if heads != head:
         changes: dict[Parameter[Any], Any] = {BEHIND: ONE_HEAD, LAYER: head[0] + 1, HEAD: head[1] + 1}
-        try_this("look at this head alone.", f"Open {head_name(head)}", changes)
+        try_this("look only at this head.", f"Open {head_name(head)}", changes)
 
 
 def show_every_maximum(view: SentencesView) -> None:

@@ -50,7 +50,7 @@ def said(trace: Trace, a: int, b: int, left_out: bool) -> str:
     whom = "itself" if a == b else f"sentence {b + 1}"
     gives = f"Sentence {a + 1} gives {percents(mass)} to {whom}"
     than = "about the same" if abs(mass - even) < VISIBLE else percents(even)
-    return f"{_own(found, is_causal(trace))} {gives}; a uniform head would give {than}."
+    return f"{_own(found, is_causal(trace))} {gives}. A uniform head would give {than}."
 
 
 def _own(found: InterSentence, causal: bool) -> str:
@@ -88,12 +88,11 @@ def _all(names: list[str]) -> str:
 def other_way(trace: Trace, a: int, b: int, left_out: bool) -> str:
     """Say how much sentence ``b`` gives to ``a``, or that ``b`` cannot see ``a``."""
     if is_causal(trace):
-        return f"In the other direction there is nothing: sentence {b + 1} cannot see what comes after it."
+        return (
+            f"In the other direction, there is no attention, because sentence {b + 1} cannot see what comes after it."
+        )
     back = float(read(trace, split(trace), left_out).mass[b, a])
-    return (
-        f"In the other direction, sentence {b + 1} gives {percents(back)} to sentence {a + 1}: attention has a "
-        "direction."
-    )
+    return f"Attention has a direction: sentence {b + 1} gives {percents(back)} of its attention to sentence {a + 1}."
 
 
 def lengths(trace: Trace, left_out: bool) -> str:
@@ -105,11 +104,15 @@ def lengths(trace: Trace, left_out: bool) -> str:
     n = sum(sizes) if left_out and not is_causal(trace) else len(trace)
     who = "From the last token, a uniform head" if is_causal(trace) else "A uniform head"
     if len(set(sizes)) == 1:
-        return f"{who} would give each sentence {percents(sizes[0] / n)}: all are equally long ({_tokens(sizes[0])})."
+        return (
+            f"{who} would give each sentence {percents(sizes[0] / n)}, because all sentences are equally long "
+            f"({_tokens(sizes[0])})."
+        )
     most, least = (int(place) for place in (np.argmax(sizes), np.argmin(sizes)))
     return (
-        f"{who} would give sentence {most + 1} more than sentence {least + 1}, {percents(sizes[most] / n)} and "
-        f"{percents(sizes[least] / n)}, only because it is longer. So compare each share with a uniform head’s share."
+        f"{who} would give {percents(sizes[most] / n)} to sentence {most + 1} but only {percents(sizes[least] / n)} "
+        f"to sentence {least + 1}, because sentence {most + 1} is longer. So compare each share with the share that a "
+        "uniform head would give."
     )
 
 
@@ -132,7 +135,7 @@ def formula(view: SentencesView) -> str:
     "token",
     "key_token",
     basis=derivable(LESSON, "matrix", "the numbers of tokens below the map"),
-    hint="A uniform head gives each token the same. What decides how much a sentence gets then?",
+    hint="A uniform head gives each token the same weight. What then decides how much a sentence gets?",
     returns=2,
 )
 def longer_gets_more(spot: Spot) -> Question | None:
@@ -146,22 +149,23 @@ def longer_gets_more(spot: Spot) -> Question | None:
         return None
     why = (
         f"{capital(sentence_name(most))} has {sizes[most]} tokens, and {sentence_name(least)} has {sizes[least]}. A "
-        "uniform head gives each token the same, so the longer sentence gets more, whatever it says."
+        "uniform head gives each token the same weight, so the longer sentence gets more, whatever it says."
     )
     return shuffled(
         "longer-gets-more",
-        "A head that gives every token the same weight has learned nothing. Which sentence gets more from it?",
+        "A head that gives every token the same weight has learned nothing. To which sentence does such a head give "
+        "more?",
         [
             Option(capital(sentence_name(most)), why, correct=True),
             Option(capital(sentence_name(least)), why),
-            Option("Both get the same", why),
+            Option("Both get the same share", why),
         ],
     )
 
 
 @asks(
     basis=derivable(LESSON, "matrix", "the map, and the shares of a uniform head"),
-    hint="What would a uniform head give to each of the two sentences?",
+    hint="How much would a uniform head give to each of the two sentences?",
     returns=3,
 )
 def why_less(spot: Spot) -> Question | None:
@@ -187,18 +191,18 @@ def _why_less(found: InterSentence) -> Question | None:
             "why-less",
             f"{capital(sentence_name(a))} gives {percents(float(found.mass[a, b]))} to {longer} and only "
             f"{percents(float(found.mass[a, c]))} to {other}. Compared with a uniform head, the order is reversed: "
-            f"{relative[a, b]:.2f} times and {relative[a, c]:.2f} times as much. Why?",
+            f"these shares are {relative[a, b]:.2f} times and {relative[a, c]:.2f} times as large. Why?",
             [
                 Option(
                     f"{capital(longer)} is longer",
                     f"It has {sizes[0]} tokens, and {other} has {sizes[1]}. A uniform head gives more to a longer "
-                    "sentence, so a longer sentence must get more to count as preferred.",
+                    "sentence. So a head prefers a longer sentence only if it gives even more.",
                     correct=True,
                 ),
                 Option(
                     f"{capital(other)} is about the same thing",
-                    "You read a number as meaning. Meaning may draw attention, but the order changed only when length "
-                    "was taken into account.",
+                    "You took a number for meaning. Meaning may attract attention, but the order changed only when "
+                    "the lab took the length into account.",
                 ),
                 Option(
                     "Softmax makes small weights larger",
@@ -210,8 +214,10 @@ def _why_less(found: InterSentence) -> Question | None:
 
 
 @asks(
-    basis=bet("A number in the map is true of every head and word.", "A mean hides what single heads and words do."),
-    hint="How many weights are behind each of the two numbers?",
+    basis=bet(
+        "A number in the map is true for every head and every word.", "A mean hides what single heads and words do."
+    ),
+    hint="How many weights are behind each of these two numbers?",
     returns=4,
 )
 def one_weight(spot: Spot) -> Question | None:
@@ -237,19 +243,19 @@ def _one_weight(found: InterSentence) -> Question | None:
         f"{sentence_name(b)}. How can both be true?",
         [
             Option(
-                "The map is a mean over all heads and tokens, and one of them can be far above it",
-                "A single head or word can look across while the others stay in their sentence. A mean hides it.",
+                "The map is a mean over all heads and tokens, and a single weight can be far above the mean",
+                "A single head or word can look at another sentence while the others stay in their own. A mean hides "
+                "this.",
                 correct=True,
             ),
             Option(
                 "Softmax has made the weights of the other heads smaller",
-                "You thought that softmax connects the heads. Softmax works within one row of one head, and every head "
-                "has its own rows.",
+                "Softmax does not connect the heads. It works within one row of one head, and every head has its own "
+                "rows.",
             ),
             Option(
                 f"Only one token of {sentence_name(a)} can see {sentence_name(b)}",
-                "You answered with the mean share; the question is what a token may look at. A small share says how "
-                "much attention the tokens give, not whether they can look.",
+                "A small share says how much attention the tokens give on average. It does not say what they can see.",
             ),
         ],
     )
@@ -257,7 +263,7 @@ def _one_weight(found: InterSentence) -> Question | None:
 
 @asks(
     basis=derivable(LESSON, "matrix", "the empty half of the map"),
-    hint="In which order does this model read, and what may a token see?",
+    hint="In which order does this model read? Which tokens may a token see?",
 )
 def into_the_future(spot: Spot) -> Question | None:
     """Ask why half of a causal model's map is empty."""
@@ -270,16 +276,16 @@ def into_the_future(spot: Spot) -> Question | None:
         [
             Option(
                 "Its tokens cannot see the tokens after them",
-                "The model is causal: scores of later tokens are −∞, so there is no weight to report, not even 0.",
+                "The model is causal: the scores of later tokens are −∞, so there is no weight to show, not even 0.",
                 correct=True,
             ),
             Option(
-                "They could look there, but gave it nothing",
+                "They could look at sentence 2, but they gave it no attention",
                 "A weight of 0 would be shown as 0. The mask removes these cells before the softmax.",
             ),
             Option(
                 "The two sentences are unrelated",
-                "The cell would be empty for any two sentences: it depends on their order alone.",
+                "The cell would be empty for any two sentences, because it depends only on their order.",
             ),
         ],
     )
@@ -290,8 +296,8 @@ def show(view: SentencesView) -> None:
     show_tokens(view)
     say(
         f"The model does not read sentence by sentence. It reads one row of {len(view.trace)} tokens, and a word can "
-        f"look {'back ' * view.causal}into another sentence. Add up the **attention weights** from the tokens of one "
-        "sentence to the tokens of another, and you have one number for the two."
+        f"look {'back ' * view.causal}into another sentence. If you add up the **attention weights** from the tokens "
+        "of one sentence to the tokens of another, you get one number for this pair of sentences."
     )
     cell = (view.a, view.b)
     draw(partial(figures.sentence_map, view.trace, cell, view.left_out), MATRIX, clickable=True)
@@ -326,7 +332,7 @@ def _show_sentences(view: SentencesView) -> None:
         index=range(1, len(sentences) + 1),
     )
     show_table(table, numbered=True)
-    own = " This lesson has its own text; you can type yours in the sidebar."
+    own = " This lesson has its own text, but you can type your text in the sidebar."
     st.caption(
         f"A program called Punkt (Kiss & Strunk 2006) finds **{len(sentences)} sentences** here. The model itself is "
         f"not told where a sentence ends.{own * (view.trace.text == lesson_of(LESSON).text)}"
@@ -339,10 +345,12 @@ def _show_another(view: SentencesView) -> None:
     np.fill_diagonal(relative, -1.0)
     a, b = (int(place) for place in np.unravel_index(int(relative.argmax()), relative.shape))
     if (a, b) != (view.a, view.b):
-        why = f"for its length, most attention crosses from sentence {a + 1} to sentence {b + 1}. Look at that cell."
+        why = (
+            f"relative to length, most attention crosses from sentence {a + 1} to sentence {b + 1}. Look at that cell."
+        )
         try_this(why, f"{a + 1} to {b + 1}", {FROM_SENTENCE: a + 1, TO_SENTENCE: b + 1})
     elif not view.causal:
-        why = f"look the other way, from sentence {b + 1} to sentence {a + 1}."
+        why = f"look in the other direction, from sentence {b + 1} to sentence {a + 1}."
         try_this(why, f"{b + 1} to {a + 1}", {FROM_SENTENCE: b + 1, TO_SENTENCE: a + 1})
 
 

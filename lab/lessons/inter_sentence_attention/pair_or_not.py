@@ -28,8 +28,8 @@ from lab.ui.terms import say
 _UNRELATED = example_named("A pair that does not follow")
 _FOLLOWS = example_named("A pair that follows")
 _NO_BORDER = (
-    "This model puts no border between two texts, so nothing here can be the effect of a border. Only the space "
-    "between them is gone"
+    "This model puts no border between two texts, so no change here is the effect of a border. Only the space "
+    "between the texts is gone"
 )
 
 
@@ -54,7 +54,7 @@ def said(joined: Values, pair: Values, causal: bool, border: bool) -> str:
     ways = [(1, 0)] if causal else [(0, 1), (1, 0)]
     changes = [float(pair[way] - joined[way]) for way in ways]
     told = "; ".join(
-        f"text {'AB'[a]} gives text {'AB'[b]} {percents(float(pair[a, b]))} in a pair and "
+        f"text {'AB'[a]} gives text {'AB'[b]} {percents(float(pair[a, b]))} of its attention in a pair, and "
         f"{percents(float(joined[a, b]))} in one text"
         for a, b in ways
     )
@@ -64,13 +64,13 @@ def said(joined: Values, pair: Values, causal: bool, border: bool) -> str:
 def _crossing(changes: list[float]) -> str:
     """Say whether less attention crosses the border, from its change in each direction."""
     if all(abs(change) < VISIBLE for change in changes):
-        return "The border hardly changes how much attention crosses it"
+        return "The border hardly changes how much attention crosses from text to text"
     if all(abs(change) < NOTABLE for change in changes):
-        return "The shares that cross change by a few hundredths, too little to show an effect of the border"
+        return "These shares change by only a few hundredths, which is too little to show an effect of the border"
     if all(change < VISIBLE for change in changes):
-        return "Less attention crosses with a border"
+        return "With a border, less attention crosses"
     if all(change > -VISIBLE for change in changes):
-        return "More attention crosses with a border, not less"
+        return "With a border, more attention crosses, not less"
     return "The border changes the two directions in opposite ways"
 
 
@@ -80,20 +80,20 @@ def show(view: SentencesView) -> Trace | None:
     Returns the run of the pair, or None if there is no pair to compare.
     """
     show_tokens(view)
-    say(
-        "Two texts can be one text for the model, or a pair with a border between them. Does less attention cross then?"
-    )
+    say("The model can read two texts as one text, or as a pair with a border. Does less attention cross the border?")
     if view.trace.pair is None:
         made = first_and_rest(view.trace)
         if made is None:
-            st.info("As a pair, this text is split into other sentences. Shorten it.", icon=":material/edit:")
+            st.info(
+                "As a pair, this text is divided into different sentences. Shorten the text.", icon=":material/edit:"
+            )
             return None
         _show_offer(view)
         view = replace(view, trace=made, sentences=split(made))
     one, sentences = as_one(view.trace)
     first = [span for span in joined(view.trace.encoding)[1] if span[1] <= len(view.trace.encoding.text)]
     if len(sentences) != len(view.sentences):
-        told = "The model cannot read the whole text, and the two runs keep different sentences. Shorten the texts."
+        told = "The model cannot read the whole text, and its two runs read different sentences. Shorten the texts."
         st.info(told, icon=":material/edit:")
         return None
     beside = [place >= len(first) for place in range(len(sentences))]
@@ -108,11 +108,11 @@ def show(view: SentencesView) -> Trace | None:
 def _show_offer(view: SentencesView) -> None:
     """Say what a pair is and what the lab compares, and offer to make a pair of the learner's text."""
     say(
-        "In a **pair**, BERT puts [SEP] between the two texts, and adds another **segment vector** to the second one "
-        "(lesson 2). Here the lab reads sentence 1 as text A and the rest as text B."
+        "In a **pair**, BERT puts [SEP] between the two texts, and adds a different **segment vector** to the second "
+        "text (lesson 2). Here, sentence 1 is text A, and the rest is text B."
     )
     texts = view.sentences.texts
-    label, split_it = "Make a pair of your text", (texts[0], " ".join(texts[1:]))
+    label, split_it = "Make your text a pair", (texts[0], " ".join(texts[1:]))
     st.button(label, icon=":material/call_split:", on_click=use_texts, args=split_it)
 
 
@@ -136,7 +136,7 @@ def _show_another(view: SentencesView) -> None:
         return
     if view.trace.pair == _UNRELATED.pair:
         why = "choose a second text that continues the first. Does more attention cross?"
-        try_this(why, "The text that follows", {PAIR: _FOLLOWS.pair})
+        try_this(why, "Text that follows", {PAIR: _FOLLOWS.pair})
     else:
         why = "choose a second text that has nothing to do with the first. Does less attention cross?"
         try_this(why, "Another second text", {PAIR: _UNRELATED.pair})
@@ -153,7 +153,7 @@ def _border(trace: Trace, one: Encoding) -> list[str]:
     if extra > 0:
         parts.append(f"{extra} more special token{'s' if extra > 1 else ''} between the texts")
     if segments:
-        parts.append("another segment vector on the second text")
+        parts.append("a different segment vector on the second text")
     return parts
 
 
@@ -164,7 +164,7 @@ def _what_differs(trace: Trace, one: Encoding) -> str:
     told = f"In the pair, there {'are' if extra > 1 else 'is'} {', and '.join(parts)}."
     if not parts:
         told = (
-            "This model has no segments and puts nothing between two texts: a pair is only one text after the other, "
+            "This model has no segments and puts nothing between two texts. A pair is only one text after the other, "
         )
         told += "without the space between them."
-    return f"{told} {len(one)} tokens in one segment, {len(pair)} as a pair."
+    return f"{told} There are {len(one)} tokens in one segment, and {len(pair)} as a pair."

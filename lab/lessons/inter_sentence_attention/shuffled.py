@@ -49,7 +49,7 @@ def in_every_order(traced: Trace) -> Figure:
     """
     found = orders(traced)
     if found is None:
-        raise ValueError(f"A text of {LEAST} to {MOST} sentences is needed, and at most {TOKENS} tokens.")
+        raise ValueError(f"This step needs a text of {LEAST} to {MOST} sentences, with at most {TOKENS} tokens.")
     values = [found.beside, found.away, found.others_beside, found.others_away]
     scale = Scale("× uniform head", format=".2f")
     return bars(
@@ -61,20 +61,21 @@ def said(found: Orders) -> str:
     """Say which of the two differences is larger, with its numbers."""
     near, far = (found.beside + found.others_beside) / 2, (found.away + found.others_away) / 2
     place = (
-        f"Side by side, two sentences give each other {near:.2f} times a uniform head’s share, apart {far:.2f} times."
+        f"Two sentences that are side by side give each other {near:.2f} times the share of a uniform head. Two "
+        f"sentences that are apart give each other {far:.2f} times that share."
     )
     if abs(found.by_text) < _SMALL:
-        return f"{place} Whether they follow each other in your text hardly matters."
+        return f"{place} It hardly matters whether they follow each other in your text."
     more = "more" if found.by_text > 0 else "less"
     return f"{place} Sentences that follow each other in your text give {abs(found.by_text):.2f} {more} than others."
 
 
 @asks(
     basis=bet(
-        "Sentences that belong together find each other wherever they are.",
-        "A sentence looks at what is near, whatever it says.",
+        "Sentences that belong together look at each other, wherever they are.",
+        "A sentence looks at its neighbours, whatever they say.",
     ),
-    hint="Which bars are longer, the bars of neighbours in your text or the bars of sentences side by side?",
+    hint="Which bars are longer, the bars of neighbours in your text or the bars of sentences that are side by side?",
 )
 def near_or_related(spot: Spot) -> Question | None:
     """Ask whether nearness or the text decides more; None if neither leads clearly."""
@@ -86,15 +87,15 @@ def near_or_related(spot: Spot) -> Question | None:
         return None
     near = found.by_nearness > found.by_text
     why = (
-        f"Being side by side makes a difference of {found.by_nearness:+.2f} times a uniform head’s share; following "
-        f"each other in the text makes one of {found.by_text:+.2f}."
+        f"Being side by side makes a difference of {found.by_nearness:+.2f} times the share of a uniform head. "
+        f"Following each other in the text makes a difference of {found.by_text:+.2f} times."
     )
     return shuffled(
         "near-or-related",
-        "Put these sentences into other orders. What decides more about how much two of them look at each other?",
+        "Put these sentences into other orders. What matters more for how much two sentences look at each other?",
         [
             Option("Where they are: side by side, or apart", why, correct=near),
-            Option("What they say: whether one continues the other in your text", why, correct=not near),
+            Option("What they say: whether one sentence continues the other in your text", why, correct=not near),
         ],
     )
 
@@ -102,9 +103,9 @@ def near_or_related(spot: Spot) -> Question | None:
 @asks(
     basis=bet(
         "A large share shows that two sentences belong together.",
-        "It shows where heads look, for whatever reason.",
+        "It shows where heads look, whatever the reason is.",
     ),
-    hint="How much did sentences look at each other that do not belong together, once they were side by side?",
+    hint="When unrelated sentences were side by side, how much did they look at each other?",
     returns=5,
 )
 def what_a_share_proves(spot: Spot) -> Question | None:
@@ -116,14 +117,15 @@ def what_a_share_proves(spot: Spot) -> Question | None:
     a, b = 1, 0
     share = percents(float(found.mass[a, b]))
     why = (
-        "The map adds up where heads look. They may look at a sentence because it is near or long, at its full stop, "
-        "or at the one word that is meant: only a try, such as another order or a cut, tells these apart."
+        "The map adds up where heads look. Heads may look at a sentence because it is near or long, or only at its "
+        "full stop, or at the one word that matters. Only a test can tell these cases apart, for example another "
+        "order of the sentences."
     )
     asked = shuffled(
         "what-a-share-proves",
         f"{capital(sentence_name(a))} gives {share} of its attention to {sentence_name(b)}. What is certain?",
         [
-            Option("Heads look there; the number does not say why", why, correct=True),
+            Option("Heads look there, but the number does not say why", why, correct=True),
             Option("The two sentences are about the same thing", why),
             Option(f"The model needs {sentence_name(b)} to understand {sentence_name(a)}", why),
         ],
@@ -135,13 +137,13 @@ def show(view: SentencesView) -> None:
     """Run the sentences in several orders, and compare what lets two of them look at each other."""
     show_tokens(view)
     say(
-        "Two sentences of a text belong together, and they are also near each other. Which of the two lets them look "
-        "at each other? Put the sentences into other orders and run the model again."
+        "Two sentences of a text belong together, and they are also near each other. For which of these reasons do "
+        "they look at each other? Put the sentences into other orders and run the model again."
     )
     found = orders(view.trace)
     if found is None:
         st.info(
-            f"Write {LEAST} to {MOST} sentences in one text, at most {TOKENS} tokens, to try them in other orders.",
+            f"To try other orders, write a text of {LEAST} to {MOST} sentences, with at most {TOKENS} tokens.",
             icon=":material/edit:",
         )
         return
@@ -149,10 +151,11 @@ def show(view: SentencesView) -> None:
         return
     draw(partial(in_every_order, view.trace), "orders")
     st.caption(
-        f"Means over {found.count} orders of your sentences. Neighbours follow each other in your text. The dashed "
-        "line "
-        "is a uniform head."
+        f"The bars are means over {found.count} orders of your sentences. “Neighbours” are sentences that follow each "
+        "other in your text. The dashed line is a uniform head."
     )
     meaning(said(found))
-    st.caption("A few sentences in a few orders: this is measured on your text, and no rule of language.")
+    st.caption(
+        "These are a few sentences in a few orders. The result describes your text and is not a rule of language."
+    )
     code(orders)

@@ -35,11 +35,14 @@ from lab.ui.terms import say
 def said(trace: Trace, a: int, outside: str) -> str:
     """Compare the share of special tokens or the first token, called ``outside``, with a uniform head's."""
     share, even = taken_and_even(trace, a)
-    gets = "get" if " and " in outside else "gets"
+    gets, them = ("get", "them") if " and " in outside else ("gets", "it")
     more = "more than any sentence does: " if share > float(apart(trace, split(trace)).mass[a].max()) else ""
     than = "about the same" if abs(share - even) < VISIBLE else percents(even)
     times = f", so this is {share / even:.1f} times as much" if share >= MUCH * even else ""
-    return f"From sentence {a + 1}, {outside} {gets} {more}{percents(share)}. A uniform head would give {than}{times}."
+    return (
+        f"From sentence {a + 1}, {outside} {gets} {more}{percents(share)}. A uniform head would give {them} "
+        f"{than}{times}."
+    )
 
 
 def taken_and_even(trace: Trace, a: int) -> tuple[float, float]:
@@ -53,7 +56,7 @@ def taken_and_even(trace: Trace, a: int) -> tuple[float, float]:
 @asks(
     "token",
     basis=bet("Most attention goes to words.", "Heads park much of their attention at tokens that say nothing."),
-    hint="Where do heads park attention that they have no use for?",
+    hint="Where do heads park attention that they cannot use?",
     returns=1,
 )
 def where_it_goes(spot: Spot) -> Question | None:
@@ -79,7 +82,7 @@ def _where_it_goes(apart: InterSentence, a: int, what: str) -> Question | None:
         more = "" if place == best else f", and {values[best]:.3f} to {names[best]}"
         return f"{values[place]:.3f} of this attention goes to {names[place]}{more}."
 
-    prompt = f"Take all attention of {sentence_name(a)}. Which of these gets the largest part of this attention?"
+    prompt = f"Consider all attention of {sentence_name(a)}. Which of these gets the largest part?"
     return ranked("where-it-goes", prompt, values, name, why)
 
 
@@ -91,12 +94,12 @@ def show(view: SentencesView) -> None:
             f"Sentence 1 would have no token without {view.outside}. Write a longer sentence.", icon=":material/edit:"
         )
         return
-    say("The map counted the tokens of sentences only. Other tokens get attention, too. How much?")
+    say("The map counted only the tokens of sentences. Other tokens get attention, too. How much do they get?")
     if not predict(LESSON, where_it_goes(view.spot)):
         return
     draw(partial(figures.everywhere, view.trace, view.a), "with-specials")
     above = " The cells above the diagonal are 0, because the model cannot look there." if view.causal else ""
-    st.caption(f"Each row adds up to 100%. The last column has the share of {view.outside}.{above}")
+    st.caption(f"Each row adds up to 100%. The last column shows the share of {view.outside}.{above}")
     meaning(said(view.trace, view.a, view.outside))
     _show_why(view)
     _show_another(view)
@@ -109,7 +112,7 @@ def _show_another(view: SentencesView) -> None:
     """Offer the sentence with the largest share for these tokens; from there, the map that counts these tokens."""
     most = int(view.apart.removed.argmax())
     if most != view.a:
-        why = f"sentence {most + 1} gives them most. See how much."
+        why = f"sentence {most + 1} gives them most. See how much it gives."
         try_this(why, f"From sentence {most + 1}", {FROM_SENTENCE: most + 1})
     else:
         counted = {SINKS: LEFT_OUT if SINKS.chosen() == KEPT else KEPT, STEP: step_name(LESSON, "matrix")}
@@ -123,18 +126,19 @@ def _show_why(view: SentencesView) -> None:
     if share < MUCH * even:
         return
     say(
-        "Why? **Softmax** makes the weights of each token add up to 1. A head must spend them even where it "
-        "has nothing to find."
+        "Why? **Softmax** makes the weights of each token add up to 1. A head must give this attention to something, "
+        "even if it has nothing to find."
     )
     if any(view.trace.encoding.special):
         st.caption(
             "In BERT base, too, more than half of the attention in layers 6 to 10 goes to [SEP] (Clark et al. 2019, "
-            "§3.2). The authors suppose that a head looks there when it finds nothing to do: a **no-op**."
+            "§3.2). The authors suppose that a head looks there when it finds nothing to do. They call this a "
+            "**no-op**."
         )
     elif view.causal:
         st.caption(
-            "Xiao et al. 2024 (§3.1) call such a token an **attention sink**: each token must spend a total of 1, and "
-            "every token can see the first one."
+            "Xiao et al. 2024 (§3.1) call such a token an **attention sink**. The weights of each token must add up "
+            "to 1, and every token can see the first token."
         )
 
 
@@ -147,6 +151,6 @@ def _show_both(view: SentencesView) -> None:
             draw(partial(figures.matrix, view.trace, MASS, cell, title, 1.0, left_out), f"matrix-{name}")
     before, after = (float(view.values(MASS, left_out)[cell]) for left_out in (False, True))
     say(
-        f"From sentence {view.a + 1} to sentence {view.b + 1}: {before:.3f} with all tokens, **{after:.3f}** with "
-        f"{view.outside} left out. Then each row is divided by its sum, so that it adds up to 100% again."
+        f"From sentence {view.a + 1} to sentence {view.b + 1}: {before:.3f} with all tokens, and **{after:.3f}** "
+        f"without {view.outside}. Each row is divided by its new sum, so that it adds up to 100% again."
     )

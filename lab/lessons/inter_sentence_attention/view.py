@@ -111,8 +111,8 @@ def look(page: LessonPage, own: Trace) -> SentencesView | None:
         b = choose_one(TO_SENTENCE, "To sentence", len(sentences), TO_SENTENCE.default)
     if causal and a < b:
         st.caption(
-            f"This model reads from left to right: no token of sentence {a + 1} can look at sentence {b + 1}. You see "
-            f"the other direction, from sentence {b + 1} to sentence {a + 1}."
+            f"This model reads from left to right, so no token of sentence {a + 1} can look at sentence {b + 1}. You "
+            f"see the other direction, from sentence {b + 1} to sentence {a + 1}."
         )
         a, b = b, a
     possible = aside(trace, sentences) is not None
@@ -125,16 +125,16 @@ def _look_at_two(page: LessonPage, own: Trace, sentences: Sentences) -> tuple[Tr
         return own, sentences
     shown = page.run(own.model.id, EXAMPLE, "")
     what = (
-        f"is one sentence: {quoted(sentences.texts[0])}"
+        f"has only one sentence: {quoted(sentences.texts[0])}"
         if len(sentences)
-        else "has no sentence that the lab could find."
+        else "has no sentence that the lab can find."
     )
     with st.container(border=True):
         say(
-            f":material/lightbulb: **Example.** Your text {what} This lesson needs two sentences, so it shows three of "
-            f"its own: {quoted(EXAMPLE)} To see your text, add a sentence to it."
+            f":material/lightbulb: **Example.** Your text {what} This lesson needs at least two sentences, so it "
+            f"shows three of its own: {quoted(EXAMPLE)} To see your text, add a sentence to it."
         )
-        told, take = "Copy the example into your text box so that you can change it there.", (EXAMPLE, "")
+        told, take = "This copies the example into your text box, so that you can change it.", (EXAMPLE, "")
         st.button("Take three sentences", icon=":material/edit:", on_click=use_texts, args=take, help=told)
     return shown, split(shown)
 
@@ -145,13 +145,13 @@ def _show_limits(trace: Trace, sentences: Sentences) -> None:
     if sentences.left_out:
         st.info(
             f"The text has {len(sentences) + sentences.left_out} sentences, and you see the first {MOST}. The model "
-            "read all of them.",
+            "has read all of them.",
             icon=":material/content_cut:",
         )
     if sentences.cut:
         st.info(
-            f"The model reads {trace.model.config.max_tokens} tokens at most. {sentences.cut} more sentences come "
-            "after these tokens, and the model did not read them.",
+            f"The model reads at most {trace.model.config.max_tokens} tokens. {sentences.cut} more sentences come "
+            "after these tokens, and the model has not read them.",
             icon=":material/content_cut:",
         )
 
@@ -168,13 +168,17 @@ def readings(view: SentencesView) -> dict[str, str]:
     return {
         MASS: f"Each row shows how the attention of a sentence is divided{without or ','} averaged over its tokens and "
         "all heads.",
-        RELATIVE: "A cell is the share of attention, divided by the share from a uniform head: 1 is the share that a "
-        "sentence gets by its length alone.",
-        MAXIMUM: "A cell is the largest weight of any head from a token of one sentence to a token of the other.",
+        RELATIVE: (
+            "Each cell is the share of attention divided by the share that a uniform head would give. The value 1 "
+            "means that a sentence gets only what its length explains."
+        ),
+        MAXIMUM: (
+            "Each cell is the largest weight that any head gives from a token of one sentence to a token of the other."
+        ),
     }
 
 
 def choose_part(view: SentencesView) -> None:
     """Draw the switch for special tokens, or for the first token."""
-    alone = "A sentence of one token would have no token left, so no token is left out."
+    alone = "A sentence of one token would then have no token left, so no token is left out."
     choose_sinks(None if view.can_leave_out else alone)

@@ -45,12 +45,12 @@ def answered(trace: Trace, prediction: Prediction) -> str:
     first, second = two_best(trace.model, prediction)
     if first.probability - second.probability < VISIBLE:
         return (
-            f"The model prefers no single word: {quoted(first.word)} has **{share(first.probability)}**, and "
-            f"{quoted(second.word)} {share(second.probability)}."
+            f"The model prefers no single word: {quoted(first.word)} has the probability "
+            f"**{share(first.probability)}**, and {quoted(second.word)} has {share(second.probability)}."
         )
     return (
-        f"{quoted(first.word)} fits best, with **{share(first.probability)}**. Next comes {quoted(second.word)} with "
-        f"{share(second.probability)}. {_how_sure(prediction)}"
+        f"{quoted(first.word)} fits best, with the probability **{share(first.probability)}**. Next comes "
+        f"{quoted(second.word)} with {share(second.probability)}. {_how_sure(prediction)}"
     )
 
 
@@ -61,7 +61,7 @@ def _how_sure(prediction: Prediction) -> str:
         return "The best word is more probable than all other words together."
     count = int(np.searchsorted(np.cumsum(best), HALF)) + 1
     room = "leaves much room" if best[0] < FEW else "leaves room for a few" if count <= SOME else "leaves some room"
-    return f"The {count:,} likeliest words together reach a probability of one half: the model {room}."
+    return f"The {count:,} most probable words together reach a probability of one half, so the model {room}."
 
 
 def show_best(view: PredictionView, prediction: Prediction, lead: str) -> None:

@@ -32,9 +32,9 @@ _ROWS = 24  # rows of a figure that is shown whole; a longer figure scrolls in a
 _BOX = 860  # pixels
 _WHY_HIDE = (
     "BERT was trained on Wikipedia and some 11,000 books, 3.3 billion words in all. It learns to predict some of "
-    "these words: of 10 such words, 8 are hidden, 1 is replaced by a random word, and 1 stays as it is, because the "
-    "texts of later tasks have no [MASK] (Devlin et al. 2019, §3.1). Only words are hidden, never a special token, so "
-    "the rows of [CLS] and [SEP] mean nothing."
+    "these words. Of 10 such words, 8 are hidden, 1 is replaced by a random word, and 1 stays as it is, because "
+    "texts have no [MASK] when the model is used later (Devlin et al. 2019, §3.1). Training never hides a special "
+    "token, so the rows of [CLS] and [SEP] mean nothing."
 )
 _COPYING = "Copying needs no grammar, so BERT learns from hidden words."
 _GRID, _CELL, _CLICKED = "every-place", "_every_cell", "_every_clicked"
@@ -49,8 +49,11 @@ def _origin(model_id: str) -> str:
 
 
 @asks(
-    basis=bet("The word stays as likely as before: its neighbours are the same.", "The model copies what it can see."),
-    hint="The model now sees what it had to guess.",
+    basis=bet(
+        "The word stays as probable as before, because its neighbours are the same.",
+        "The model copies what it can see.",
+    ),
+    hint="The model now sees the word that it had to guess.",
     returns=2,
 )
 def shown_word(spot: Spot) -> Question | None:
@@ -68,8 +71,8 @@ def word_seen(hidden: Candidate, visible: Candidate) -> Question | None:
         return None
     numbers = f"It goes from {share(hidden.probability)} to {share(visible.probability)}."
     prompt = (
-        f"Hidden, {quoted(hidden.word)} gets {share(hidden.probability)}. Now the model may read the word itself. What "
-        "happens to the word’s probability there?"
+        f"While it is hidden, {quoted(hidden.word)} has the probability {share(hidden.probability)}. Now the model "
+        "may read the word itself. What happens to this probability?"
     )
     return which_holds("shown-word", prompt, numbers, rises_or_falls(change))
 
@@ -89,20 +92,20 @@ def why_hidden(spot: Spot) -> Question | None:
         prompt = "Why can you ask this model for the next token without hiding anything?"
     else:
         right = Option(
-            "It could read the word off its own place",
+            "It could read the word at its own place",
             "It sees every token, even the token that you ask about.",
             correct=True,
         )
         prompt = "Why do you hide a word before you ask this model about it?"
     wrong = (
         Option(
-            "That way it computes fewer numbers",
+            "It then computes fewer numbers",
             "A mask is a token like any other. The number of tokens stays the same.",
         ),
         Option("Its vocabulary lacks that word", "Every token that it reads or names has an id in the vocabulary."),
         Option(
             "It knows this text by heart",
-            "It keeps no texts. It gives every word a probability, even a word that it never saw.",
+            "The model stores no texts. It gives every word a probability, even a word that it never saw.",
         ),
     )
     return shuffled("why-hidden", prompt, (right, *wrong))
@@ -118,8 +121,8 @@ def in_sight(hidden: Candidate, visible: Candidate) -> str:
     if change < VISIBLE:
         return f"Seeing {word} changes little: its probability goes from {told}."
     if visible.rank == 1:
-        return f"With {word} in plain sight, the model’s best answer is that word. Its probability goes from {told}."
-    return f"Seeing {word} raises its probability from {told}, rank {visible.rank:,}."
+        return f"If {word} is visible, the model’s best answer is that word. Its probability goes from {told}."
+    return f"Seeing {word} raises its probability from {told}. The word now has rank {visible.rank:,}."
 
 
 def copied(trace: Trace, likeliest: Sequence[int]) -> str:
@@ -134,14 +137,14 @@ def copied(trace: Trace, likeliest: Sequence[int]) -> str:
     right = sum(likeliest[place] == trace.token_ids[place + causal] for place in places)
     if causal:
         return (
-            f"At **{right}** of {len(places)} places the model’s first choice is the token that comes next in your "
+            f"At **{right}** of {len(places)} places, the model’s first choice is the token that comes next in your "
             "text. It has not seen that token yet."
         )
     most = "copies most words" if right > len(places) / 2 else "does not simply copy the words"
     how = "copies every word" if right == len(places) else most
     return (
-        f"At **{right}** of {len(places)} places the first choice is the word of the text. With nothing hidden, "
-        f"the model {how}."
+        f"At **{right}** of {len(places)} places, the model’s first choice is the word of the text. If nothing is "
+        f"hidden, the model {how}."
     )
 
 
@@ -163,7 +166,7 @@ def show(trace: Trace) -> Trace:
             "token."
         )
     else:
-        say("Does it matter that a word is hidden? Leave all words in plain sight, and ask about them again.")
+        say("Does it matter that a word is hidden? Leave all words visible, and ask about them again.")
     if both is not None and not predict(LESSON, shown_word(Spot(trace, 0, 0, 0, 0))):
         return trace
     rows = _show_grid(trace)
@@ -174,8 +177,8 @@ def show(trace: Trace) -> Trace:
     meaning(f"{in_sight(*both)} {told}" if both is not None else told)
     say(
         f"{'A model like this learns to predict each next token.' if causal else _COPYING} Each "
-        f"{'token' if causal else 'hidden word'} moves all numbers a little, so that the right word becomes more "
-        f"probable.{_origin(trace.model.id)}"
+        f"{'token' if causal else 'hidden word'} changes all numbers a little, so that the right word becomes "
+        f"more probable.{_origin(trace.model.id)}"
     )
     if not causal:
         with st.expander("How BERT hides words in training", on_change="rerun", key="_why_hide") as why:

@@ -67,8 +67,8 @@ def way(model: LoadedModel) -> str:
     first = f"First, it is transformed: {steps}. Then comes" if steps else "Now comes"
     total = "This sum, plus the word’s own **bias**," if biased else "This sum"
     return (
-        f"{first} its **dot product** with each word’s vector{row}: multiply number by number, and add up. "
-        f"{total} is the word’s **logit**. The better a word fits, the larger its logit."
+        f"{first} its **dot product** with each word’s vector{row}: multiply number by number, and add up the "
+        f"products. {total} is the word’s **logit**. The better a word fits, the larger its logit."
     )
 
 
@@ -86,8 +86,8 @@ def compared(trace: Trace, place: int) -> str:
     products = prediction.logits - bias.numpy().astype(np.float64)
     without = int(products.argmax())
     if without == first.token_id:
-        return f"{told} Without the biases {quoted(first.word)} would be first, too."
-    return f"{told} Without the biases {quoted(word_of(trace.model.tokenizer, without))} would be first."
+        return f"{told} Even without the biases, {quoted(first.word)} would be first."
+    return f"{told} Without the biases, {quoted(word_of(trace.model.tokenizer, without))} would be first."
 
 
 def turned(trace: Trace, prediction: Prediction) -> str:
@@ -117,7 +117,7 @@ def _raised_and_watched(prediction: Prediction, model: LoadedModel) -> tuple[Can
 @asks(
     "token",
     basis=derivable(LESSON, "from-vector-to-word", "softmax divides by the sum over all words"),
-    hint="All probabilities together make 1.",
+    hint="All probabilities add up to 1.",
     returns=1,
 )
 def others_fall(spot: Spot) -> Question | None:
@@ -140,12 +140,12 @@ def other_raised(prediction: Prediction, model: LoadedModel) -> Question | None:
     if before - after < _SEEN:
         return None
     why = (
-        f"It goes from {share(before)} to {share(after)}: its own power of e stays the same, but the sum that divides "
-        "it has grown. What one word gains, the others lose."
+        f"It goes from {share(before)} to {share(after)}. Its own power of e stays the same, but the sum that divides "
+        "this power has grown. What one word gains, the other words lose."
     )
     prompt = (
-        f"Suppose that the logit of {quoted(raised.word)} grows by {_RAISED}, and all other logits stay the same. What "
-        f"happens to the probability of {quoted(watched.word)}?"
+        f"Suppose that the logit of {quoted(raised.word)} grows by {_RAISED}, while all other logits stay the same. "
+        f"What happens to the probability of {quoted(watched.word)}?"
     )
     outcomes = {"It falls": True, "It stays, because its own logit stays": False, "It rises, too": False}
     return which_holds("others-fall", prompt, why, outcomes, mixed=True)
@@ -153,7 +153,7 @@ def other_raised(prediction: Prediction, model: LoadedModel) -> Question | None:
 
 @asks(
     "token",
-    basis=derivable(LESSON, "from-vector-to-word", "softmax counts only the gaps between logits"),
+    basis=derivable(LESSON, "from-vector-to-word", "softmax depends only on the gaps between logits"),
     hint="What happens to every power of e, and to their sum?",
     returns=3,
 )
@@ -170,11 +170,13 @@ def all_shifted(chosen: Candidate) -> Question | None:
     """Ask for the probability of ``chosen`` after 1 was added to all logits."""
     p = chosen.probability
     wrong = {
-        p * math.e: "Its power of e is e = 2.718 … times as large, but so are all the others: the quotient stays the "
-        "same.",
-        p / math.e: "The sum is e times as large, but so is this word’s power of e: the quotient stays the same.",
+        p * math.e: "Its power of e is e = 2.718 … times as large, but so are the others. The quotient stays the same.",
+        p / math.e: "The sum is e times as large, but so is this word’s power. The quotient stays the same.",
     }
-    why = "This word’s power of e and the sum are both e = 2.718 … times as large. Only differences of logits count."
+    why = (
+        "This word’s power of e and the sum are both e = 2.718 … times as large. Only the differences between logits "
+        "count."
+    )
     prompt = (
         f"The probability of {quoted(chosen.word)} is {share(p)}. Add 1 to the logit of every word of the vocabulary. "
         "What is the probability then?"
@@ -224,7 +226,7 @@ def _show_probabilities(view: PredictionView, prediction: Prediction) -> None:
     with st.expander("One probability, written out", icon=":material/function:", on_change="rerun", key="_sum") as sums:
         if sums.open:
             st.latex(written_out(chosen, prediction))
-            st.caption("Subtracting the largest logit keeps the numbers small and changes no probability.")
+            st.caption("The lab subtracts the largest logit. This keeps the numbers small and changes no probability.")
             show_sum(shown, prediction)
 
 
@@ -255,7 +257,7 @@ def _show_steps(view: PredictionView, steps: predictions.HeadSteps) -> None:
     rows["LayerNorm"] = steps.normed
     if head is not None and steps.dense is not None:
         st.latex(_head_formula(head))
-        st.caption("h is the vector after the last layer, and E has a row for each word.")
+        st.caption("Here, h is the vector after the last layer, and E has a row for each word.")
     most = {name: float(np.abs(row).max()) for name, row in rows.items()}
     title = f"From the last layer to the vocabulary: {len(steps.hidden)} numbers {view.where}"
     scale = replace(VALUE, title="Value / largest of its row", domain=(-1.0, 1.0))

@@ -36,8 +36,8 @@ def in_blank(model: LoadedModel, prediction: Prediction, word: str) -> Candidate
 
 
 @asks(
-    basis=bet("The model fits the verb to its subject.", "The model only knows which words are often together."),
-    hint="Which word of the sentence does the verb have to agree with?",
+    basis=bet("The model fits the verb to its subject.", "The model only knows which words often occur together."),
+    hint="With which word of the sentence must the verb agree?",
     for_a_class=True,
 )
 def other_subject(spot: Spot) -> Question | None:
@@ -63,9 +63,9 @@ def subject_changed(run: Run, model: LoadedModel, blank: Blank) -> Question | No
     told = f"It goes from {share(first.probability)} to {share(then.probability)}."
     old, new = map(quoted, blank.change)
     prompt = (
-        f"{_read(blank.text, model.config.causal)}: this model gives {quoted(blank.answers[0])} "
+        f"{_read(blank.text, model.config.causal)}: this model gives {quoted(blank.answers[0])} the probability "
         f"{share(first.probability)} {'as the next word' if model.config.causal else 'in the blank'}. Change {old} to "
-        f"{new}. What happens to that probability?"
+        f"{new}. What happens to this probability?"
     )
     return which_holds("other-subject", prompt, told, rises_or_falls(change))
 
@@ -78,8 +78,8 @@ def _read(text: str, causal: bool) -> str:
 def show(view: PredictionView) -> Trace:
     """Show the most probable words for a blank."""
     say(
-        "Hide a word behind [MASK]. The model gives every word of its vocabulary a **probability**: a number from 0 to "
-        "1, and all of them together make 1. You saw such bars on the first page. Now you see how they are made."
+        "Hide a word behind [MASK]. The model gives every word of its vocabulary a **probability**, a number from 0 "
+        "to 1. All probabilities add up to 1. You saw such bars on the first page. Now you see how they are made."
     )
     show_best(view, view.prediction, f"In your text, token {view.place + 1} is")
     show_one_word_changed(view)

@@ -24,7 +24,7 @@ from lab.ui.tables import show_table
 from lab.ui.terms import say
 
 UNASKED_UP_TO = 48  # the most tokens that are scored without a click; hiding more of them one by one takes seconds
-_UNIT = "The nearer a logarithm is to 0, the more probable the token; ln P = −1 means P ≈ 0.37."
+_UNIT = "The nearer a logarithm is to 0, the more probable the token is. For example, ln P = −1 means P ≈ 0.37."
 _ROWS = 24  # rows of a table that is shown whole; a longer table scrolls
 
 
@@ -32,8 +32,8 @@ def unsure(found: Likelihood, causal: bool) -> str:
     """Put a perplexity into plain words: the number of equally likely words that would make the model as unsure."""
     name, at = ("perplexity", "before a token") if causal else ("pseudo-perplexity", "at a hidden token")
     return (
-        f"The {name} is **{found.perplexity:,.1f}**: on average the model is as unsure {at} as if it chose among "
-        f"{found.perplexity:,.1f} {'tokens' if causal else 'words'} with equal chance."
+        f"The {name} is **{found.perplexity:,.1f}**: on average, the model is as unsure {at} as if it chose among "
+        f"{found.perplexity:,.1f} {'tokens' if causal else 'words'} that are equally probable."
     )
 
 
@@ -55,7 +55,7 @@ def _show_likelihood(trace: Trace) -> None:
     if not found.finished:
         n = len(found.scores)
         st.warning(
-            f"So far, {n} of {found.wanted} tokens are scored, from the left. All numbers below describe these {n} "
+            f"So far, the lab has scored the first {n} of {found.wanted} tokens. All numbers below describe these {n} "
             "tokens.",
             icon=":material/hourglass_top:",
         )
@@ -83,9 +83,9 @@ def _what(trace: Trace, count: int) -> str:
             f"tokens before it. The logarithms of these probabilities add up to the **log-likelihood**. {_UNIT}"
         )
     return (
-        f"How probable does {name} find your text? It reads in both directions, so you hide each token in turn, in "
-        f"{count:,} copies of the text, and ask for it. The logarithms of these probabilities add up to the "
-        f"**pseudo-log-likelihood**. {_UNIT}"
+        f"How probable does {name} find your text? The model reads in both directions, so you hide one token in each "
+        f"of {count:,} copies of the text, and ask for this token. The logarithms of these probabilities add up to "
+        f"the **pseudo-log-likelihood**. {_UNIT}"
     )
 
 
@@ -178,11 +178,11 @@ def _show_limits(trace: Trace, found: Likelihood) -> None:
     if not found.pseudo:
         vocabulary = f"{trace.model.config.vocabulary:,}"
         st.caption(
-            "The first token has nothing before it, so it is not scored. A model that knows nothing would have the "
-            f"perplexity {vocabulary}, the number of tokens in its vocabulary."
+            "The first token has nothing before it, so it is not scored. For a model that knows nothing, the "
+            f"perplexity would be {vocabulary}, the number of tokens in its vocabulary."
         )
         return
     st.caption(
-        "Compare texts under one model only, never with a perplexity from a model that reads from left to right. A "
-        "word in several pieces looks too probable, because each piece sees the others (Salazar et al. 2020)."
+        "Compare texts only within one model, never with the perplexity of a model that reads from left to right. A "
+        "word in several pieces seems too probable, because each piece sees the other pieces (Salazar et al. 2020)."
     )

@@ -45,12 +45,14 @@ def arrived(trace: Trace, place: int, truth: int | None, *, fitted: bool = False
     gained = [_read_after(trace, layer, place, final, fitted) for layer in range(first, last + 1)]
     word = quoted(word_of(trace.model.tokenizer, final))
     if first == last:
-        return f"{word} is what the model says after its last layer, the first one that the lens can read."
+        return f"The model says {word} after its last layer, which is the first layer that the lens can read."
     if since == first:
-        told = f"The lens reads {word} as soon as it can read a word, after layer {first}, and after every later layer."
+        told = (
+            f"The lens reads {word} after layer {first}, the first one that it can read, and after every later layer."
+        )
     elif since == last:
         before = quoted(word_of(trace.model.tokenizer, int(best[-2])))
-        told = f"{word} wins in the last layer: one layer before, the lens still reads {before}."
+        told = f"{word} wins in the last layer. One layer earlier, the lens still reads {before}."
     else:
         told = f"From layer {since} on, the lens reads {word} after every layer."
     steps = np.diff(gained)
@@ -68,10 +70,10 @@ def misread(trace: Trace, place: int, truth: int | None, *, fitted: bool = False
     best = lens.lens(trace, (place,), (truth,), fitted=fitted).best[:, 0]
     first = min(first_read(trace, place, fitted=fitted), len(best) - 1)
     if best[first] == best[-1]:
-        return "The lens shows which word can be read, not which word the model uses there."
+        return "The lens shows which word can be read from a vector. It does not show which word the model uses there."
     after = f"layer {first}" if first else "the embeddings"
     word = quoted(word_of(trace.model.tokenizer, int(best[first])))
-    return f"After {after}, the lens reads {word}. It names a word even where the vector holds none yet."
+    return f"After {after}, the lens reads {word}. It always names a word, even if the vector does not contain one yet."
 
 
 def _read_after(trace: Trace, layer: int, place: int, token_id: int, fitted: bool) -> float:
@@ -100,11 +102,10 @@ def agreed(found: MeasuredLens, causal: bool) -> str:
     at = most_apart(found)
     asked = "places" if causal else "hidden words"
     return (
-        f"How often does a lens name the word that the model says in the end? On {found.places:,} {asked} of other "
-        f"texts, after layer {at.layer}, the fitted lens names it in **{percent(at.fitted)}** and the plain lens in "
-        f"{percent(at.plain)}. A lens that was fitted on the states of an untrained twin reaches "
-        f"{percent(at.untrained)} there: this is how often the map alone guesses the word from layers that learned "
-        "nothing."
+        f"How often does a lens name the word that the model says in the end? The lab asked at {found.places:,} "
+        f"{asked} of other texts. After layer {at.layer}, the fitted lens names this word in **{percent(at.fitted)}** "
+        f"of them, and the plain lens in {percent(at.plain)}. A lens fitted on an untrained twin reaches "
+        f"{percent(at.untrained)}: so often does the map alone guess the word from layers that have learned nothing."
     )
 
 
@@ -124,7 +125,7 @@ def fitted_where(found: MeasuredLens, causal: bool) -> str:
         return told
     after = f"{', '.join(rows[:-1])} and {rows[-1]}" if len(rows) > 1 else rows[0]
     return (
-        f"{told} For words in plain sight, the plain lens names more of the model’s words than the fitted lens after "
+        f"{told} For visible words, the plain lens names more of the model’s words than the fitted lens does, after "
         f"{after}."
     )
 
@@ -132,8 +133,8 @@ def fitted_where(found: MeasuredLens, causal: bool) -> str:
 def show(view: PredictionView) -> Trace:
     """Show how a word forms at the place asked about; behind clicks, a grid of several tokens, and its limits."""
     say(
-        "When does the word appear? Stop after each layer, and read from its vector which word the model would say. "
-        "This is called the **logit lens**."
+        "When does the word appear? Stop after each layer, and ask which word the model would say if this layer were "
+        "the last. This is called the **logit lens**."
     )
     record = _show_record(view)
     fitted = record is not None and READ_WITH.chosen() == FITTED
@@ -211,14 +212,13 @@ def _show_last_row(view: PredictionView, found: Lens, record: MeasuredLens | Non
     equal = "are the same" if difference == 0 else f"differ by {difference:.0e} at most"
     if record is not None:
         limits = (
-            "Each row further up is a guess at that output. So the fitted lens may find a word in a layer although "
-            "the model itself does not use it there (Belrose et al. 2023). "
-            f"{fitted_where(record, view.causal)}"
+            "Each earlier row is a guess at that output. So the fitted lens may find a word in a layer although the "
+            f"model does not use this word there (Belrose et al. 2023). {fitted_where(record, view.causal)}"
         )
     else:
         limits = (
-            "The vocabulary head is made for the last layer. So an early row may show no fitting word even if the "
-            "layer has found something out."
+            "The vocabulary head was trained on the last layer. So an early row may show no fitting word, even if "
+            "the layer has found something out."
         )
     say(
         f"The last row is the model’s own output: the best probabilities of this row and of the output "
@@ -264,7 +264,8 @@ def _choose_places(view: PredictionView) -> tuple[int, ...]:
     asked = FIRST_TOKEN.chosen() - 1
     if asked >= 0 and asked not in starts:
         selection.note(
-            f"{count} tokens of the lens cannot start at token {asked + 1}, so they are around the token you ask about."
+            f"The {count} tokens of the lens cannot start at token {asked + 1}, so the lens shows tokens around the "
+            "one you ask about."
         )
         FIRST_TOKEN.set(0)
     around = places.index(view.place) - count // 2 if view.place in places else 0

@@ -42,8 +42,8 @@ _BLUR = 0.01  # a change nearer to the margin than this is on neither side visib
 
 
 @asks(
-    basis=bet("The head knows which text comes first.", "The head only looks whether both have the same topic."),
-    hint="In training, a text that does not follow came from anywhere else. What tells such a text apart?",
+    basis=bet("The head knows which text comes first.", "The head only checks whether both texts have the same topic."),
+    hint="In training, a text that did not follow came from somewhere else. How can you recognize such a text?",
 )
 def other_order(spot: Spot) -> Question | None:
     """Ask what happens to the probability if the two texts are swapped."""
@@ -58,7 +58,7 @@ def swapped(found: NextSentence) -> Question | None:
         return None
     prompt = (
         f"In this order, the head says “follows” with the probability {share(found.follows)}. Now A and B change "
-        "places. What happens to the probability?"
+        "places. What happens to this probability?"
     )
     why = f"It goes from {share(found.follows)} to {share(found.swapped)}."
     return which_holds("other-order", prompt, why, rises_or_falls(change))
@@ -70,8 +70,8 @@ def both_orders(found: NextSentence) -> str:
     if abs(found.follows - found.swapped) >= APART:
         return f"The order matters for this pair: {told}."
     return (
-        f"The order hardly matters for this pair: {told}. So this answer does not say which text comes first. The "
-        "model may decide by the topic: press **A random pair**."
+        f"The order hardly matters for this pair: {told}. So this answer does not show which text comes first. The "
+        "model may decide by the topic. To test this, press **A random pair**."
     )
 
 
@@ -81,7 +81,9 @@ def topic_or_order(tried: PairsTried) -> str:
     ordered, together = (int((right > np.array(other)).sum()) for other in (tried.swapped, tried.mixed))
     means = (f"{np.mean(each):.2f}" for each in (tried.follows, tried.swapped, tried.mixed))
     told = (
-        "The average is {} in order, {} swapped, and {} with a second text from another pair. ".format(*means)
+        "On average, the probability is {} in order, {} swapped, and {} with a second text from another pair. ".format(
+            *means
+        )
         + f"The right order wins in **{ordered}** of {count} pairs, the right second text in **{together}**. "
     )
     # The smallest number of right pairs that guessing reaches in fewer than 1 of 20 tries.
@@ -93,11 +95,11 @@ def topic_or_order(tried: PairsTried) -> str:
     if together >= least:
         return (
             f"{told}So this model tells which texts belong together, but not clearly in which order. Lan et al. 2020 "
-            "(§3.1) conjecture the same about this task: a topic is easier to learn than an order."
+            "(§3.1) suppose the same about this task, because a topic is easier to learn than an order."
         )
     if ordered >= least:
         return f"{told}So this model tells the order of two texts, but not clearly which texts belong together."
-    return f"{told}Guessing would rarely get {least} of {count} right. So these pairs show neither."
+    return f"{told}Pure guessing would rarely get {least} of {count} pairs right. So these pairs show neither."
 
 
 def show(trace: Trace) -> Trace:
@@ -106,13 +108,13 @@ def show(trace: Trace) -> Trace:
     If the learner has no pair, the run is about an example, and the page says so.
     """
     say(
-        "BERT was trained on pairs of texts, too. Half of the time text B followed text A in its source; otherwise B "
-        "was random. A separate head, the **next-sentence head**, reads the vector of [CLS] and says which of the two "
-        "cases it is."
+        "BERT was trained on pairs of texts, too. In half of the pairs, text B followed text A in its source. In the "
+        "other half, B was a random text. A separate head, the **next-sentence head**, reads the vector of [CLS] and "
+        "says which of the two cases it is."
     )
     if trace.model.weights.pair_head is None:
         st.info(
-            f"{quoted(trace.model.id)} has no next-sentence head: GPT-2, DistilBERT and RoBERTa were trained without "
+            f"{quoted(trace.model.id)} has no next-sentence head. GPT-2, DistilBERT and RoBERTa were trained without "
             f"this task. Choose {DEFAULT_MODEL} in the sidebar to see it.",
             icon=":material/info:",
         )
@@ -120,8 +122,8 @@ def show(trace: Trace) -> Trace:
     _show_pairs(trace)
     if trace.pair is None:
         st.info(
-            "**An example pair**, because your text has no second sentence. Type one in the sidebar to ask about your "
-            "own pair.",
+            "This is **an example pair**, because your text has no second sentence. Type a second sentence in the "
+            "sidebar to ask about your own pair.",
             icon=":material/lightbulb:",
         )
         trace = runs.run(trace.model.id, *FOLLOWING[0], Interventions())
@@ -181,8 +183,9 @@ def _show_logits(found: NextSentence) -> None:
 def _show_many(trace: Trace) -> None:
     """Ask the model about other pairs, at a click because each pair takes three runs."""
     say(
-        f"Is it the same for other pairs? The lab has {len(FOLLOWING)} pairs in which the second text follows the "
-        "first. Ask the model about each pair in order, swapped, and with the second text of another pair."
+        f"Is the answer the same for other pairs? The lab has {len(FOLLOWING)} pairs in which the second text follows "
+        "the first. Ask the model about each pair in this order, in the opposite order, and with the second text of "
+        "another pair."
     )
     if st.button(f"Ask about {len(FOLLOWING)} pairs", icon=":material/play_arrow:", key="_many_pairs"):
         st.session_state[_MANY] = trace.model.id

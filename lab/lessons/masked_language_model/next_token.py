@@ -27,5 +27,7 @@ def show(view: PredictionView) -> Trace:
     with sidebar.controls():
         TOP.choose("Tokens in the figure")
         choose_temperature()
-    st.caption("A temperature below 1 sharpens the model’s own distribution, and one above 1 flattens it.")
+    st.caption(
+        "A temperature below 1 makes the model’s distribution sharper, and a temperature above 1 makes it flatter."
+    )
     return view.trace

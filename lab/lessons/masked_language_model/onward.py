@@ -10,23 +10,24 @@ from lab.ui.parameters import MODE, TEACH, TOY
 from lab.ui.terms import say
 
 _FILLS = (
-    "The last vectors are useful for other tasks, too. A new layer reads BERT’s vector of [CLS] and sorts whole texts; "
-    "another layer reads the vectors of the tokens and marks names or answers (Devlin et al. 2019, §4 and §5.3). To "
-    "compare sentences, the mean of the last vectors works better than the vector of [CLS]; without further training, "
-    "neither works well (Reimers and Gurevych 2019)."
+    "The last vectors are useful for other tasks, too. A new layer reads BERT’s vector of [CLS] and sorts whole "
+    "texts. Another layer reads the vectors of the tokens and marks names or answers (Devlin et al. 2019, §4 and "
+    "§5.3). To compare sentences, the mean of the last vectors works better than the vector of [CLS]. Without "
+    "further training, neither of them works well (Reimers and Gurevych 2019)."
 )
 _WRITES = (
-    "To write, a model like this draws a token, appends it, and asks again. With further training, the vector of the "
-    "last token, the only one that has seen the whole text, goes to a new layer that sorts texts or compares them "
-    "(Radford et al. 2018, §3.2 and §3.3). A larger model of this kind does tasks that are only described in its text "
-    "(Radford et al. 2019)."
+    "To write, a model like this draws a token, appends it, and asks again. Only the last token has seen the whole "
+    "text. With further training, its vector goes to a new layer that sorts or compares texts (Radford et al. 2018, "
+    "§3.2 and §3.3). A larger model of this kind can do a task if its text merely describes the task (Radford et al. "
+    "2019)."
 )
 ONWARD = (
-    "Before transformers, recurrent networks read a text word by word (Hochreiter and Schmidhuber 1997). Attention was "
-    "first added to help such networks (Bahdanau et al. 2015). Then models used attention alone (Vaswani et al. 2017). "
-    "A model’s knowledge from unlabelled text helps in other tasks: this is **transfer learning** (Howard and Ruder "
-    "2018). Today there are far larger models (Brown et al. 2020), and models that learned to follow instructions "
-    "(Ouyang et al. 2022). To learn what single parts of such models compute, read Elhage et al. 2021."
+    "Before transformers, recurrent networks read a text word by word (Hochreiter and Schmidhuber 1997). Attention "
+    "was first added to help such networks (Bahdanau et al. 2015). Then models used attention alone (Vaswani et al. "
+    "2017). What a model learns from unlabelled text also helps with other tasks. This is called **transfer "
+    "learning** (Howard and Ruder 2018). Today, there are far larger models (Brown et al. 2020), and models that "
+    "have learned to follow instructions (Ouyang et al. 2022). To learn what single parts of such models compute, "
+    "read Elhage et al. 2021."
 )
 
 

@@ -84,13 +84,13 @@ def show_sum(shown: Sequence[Candidate], prediction: Prediction) -> None:
     show_numbers(table, **{power: "%.4g", "probability": "%.4g"})
     if len(shown) == len(prediction.logits):
         say(
-            f"These {len(shown)} words are the whole vocabulary. In the column {power} they add up to the divisor, "
-            f"**{prediction.total:.3f}**."
+            f"These {len(shown)} words are the whole vocabulary. Their numbers in the column {power} add up to the "
+            f"divisor, **{prediction.total:.3f}**."
         )
         return
     rest = predictions.rest(prediction, [each.token_id for each in shown])
     say(
-        f"In the column {power}, these {len(shown)} words add up to {prediction.total - rest:.3f}. The other "
-        f"{len(prediction.logits) - len(shown):,} words add {_small(rest)}. Together, all words add up to the divisor, "
-        f"**{prediction.total:.3f}**."
+        f"In the column {power}, the numbers of these {len(shown)} words add up to {prediction.total - rest:.3f}. The "
+        f"other {len(prediction.logits) - len(shown):,} words add {_small(rest)}. The sum over all words is the "
+        f"divisor, **{prediction.total:.3f}**."
     )

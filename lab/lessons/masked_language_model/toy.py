@@ -31,8 +31,8 @@ from lab.ui.toys.steps import say_trained, show_validation
 from lab.ui.toys.watched import LiveTraining, show_curves
 
 _PURPOSE = (
-    "A toy that shows how a model learns to fill a blank: sentences of letters that follow a rule, and a model that is "
-    "small enough to learn it in seconds."
+    "A toy shows how a model learns to fill a blank. Its sentences are letters that follow a rule, and the model "
+    "is small enough to learn the rule in seconds."
 )
 
 
@@ -47,9 +47,9 @@ def show_rule(page: LessonPage) -> None:
     """Show the sentences and their rule; validation and summary are behind a click."""
     data, rule = toy_runs.ruled(page.selection), rule_named(page.selection[TOY_RULE])
     say(
-        f"{rule.description} Each letter is a word. Hide one, and the other letters show which letter it was. Nobody "
-        "tells the model the rule. It only reads sentences like these, each with one letter hidden, and must find the "
-        "rule itself."
+        f"{rule.description} Each letter is a word. If you hide one letter, the other letters show which letter it "
+        "was. Nobody tells the model the rule. The model only reads sentences like these, each with one hidden "
+        "letter, and must find the rule itself."
     )
     blank = [with_blank(words, len(words) - 1) for words in data.sentences]
     columns = {"sentence": [as_text(words) for words in data.sentences], "last letter hidden": blank}
@@ -69,9 +69,9 @@ def show_learning(page: LessonPage) -> None:
 
     live = LiveTraining(plan, f"The blank of **{with_blank(words, place)}**, while the toy learns:", stage)
     say(
-        f"The toy reads **{with_blank(words, place)}** and gives every word of its vocabulary a probability for "
-        "the blank. It begins with random weights. After each batch of sentences, training changes the weights a "
-        "little, so that the letters that were hidden become more probable."
+        f"The toy reads **{with_blank(words, place)}** and gives every word of its vocabulary a probability for the "
+        "blank. It begins with random weights. After each batch of sentences, training changes the weights a little, "
+        "so that the hidden letters become more probable."
     )
     run = live.train_if_asked()
     rule = rule_named(page.selection[TOY_RULE])
@@ -111,10 +111,10 @@ def _show_learned(run: TrainingRun, words: tuple[int, ...], place: int) -> None:
     hidden = [_hidden(each.model, words, place) for each in (first, now)]
     before, after = (float(prediction_at(each, place, None).probabilities[words[place]]) for each in hidden)
     say(
-        f"**What this means.** *{letter(words[place])}* had {share(before)} before training and has **{share(after)}** "
-        f"now. In **{now.accuracy:.1%}** of fresh sentences the right letter is the most probable one. Always "
-        f"guessing the commonest letter would be right in {chance(run.plan):.1%}."
+        f"**What this means.** Before training, *{letter(words[place])}* had the probability {share(before)}. Now it "
+        f"has **{share(after)}**. In **{now.accuracy:.1%}** of new sentences, the right letter is the most probable "
+        f"one. Always guessing the most frequent letter would be right in {chance(run.plan):.1%}."
     )
     show_curves(run)
-    say("Next, hide any letter of any sentence. The gradients ran through the forward pass of the lessons.")
+    say("Next, hide any letter of any sentence. The training used the same forward pass as the lessons.")
     code(run.plan.what.draw, logits, train)

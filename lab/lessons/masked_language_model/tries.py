@@ -89,10 +89,14 @@ def show_another_place(view: PredictionView) -> None:
     longest = max(others, key=lambda i: len(word_of(view.model.tokenizer, plain.token_ids[i])))
     word = quoted(word_of(view.model.tokenizer, plain.token_ids[longest]))
     if view.causal:
-        try_this(f"Ask before {word}: another vector gives other words.", f"After token {longest}", {PLACE: longest})
+        try_this(
+            f"ask for the token before {word}. Another vector gives other words.",
+            f"After token {longest}",
+            {PLACE: longest},
+        )
         return
     changes: Changes = {MASKED: masking.written((longest,)), PLACE: longest + 1}
-    try_this(f"Hide {word} instead: another vector gives other words.", f"Hide token {longest + 1}", changes)
+    try_this(f"hide {word} instead. Another vector gives other words.", f"Hide token {longest + 1}", changes)
 
 
 def show_two_words_swapped(trace: Trace) -> None:

@@ -26,7 +26,7 @@ WHOLE = ("every-place", "likelihood", "next-sentence")
 WRITES = "writing-on"
 # The model that writes if the learner chose a model that only fills blanks.
 WRITER = "lab-gpt2"
-_READ = f"{WRITER} reads this text up to the orange token, and writes on from there."
+_READ = f"{WRITER} reads this text up to the orange token, and continues it from there."
 
 
 def look(page: LessonPage, trace: Trace) -> Callable[[str], PredictionView | Trace | None]:

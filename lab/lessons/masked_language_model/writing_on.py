@@ -54,9 +54,9 @@ _BESIDE = """
 """
 _CHAT = (
     "**A chat model** is such a model, but thousands of times as large, and it has read far more. Then people showed "
-    "it good answers and said which of two answers they prefer, and its weights were changed until it answered more "
-    "like that (Ouyang et al. 2022). It still does what you see here: your question and its answer are one text, and "
-    "the model continues this text token by token."
+    "it good answers, and told it which of two answers they preferred. Training changed its weights until it gave "
+    "more answers of this kind (Ouyang et al. 2022). It still does what you see here: your question and its answer "
+    "are one text, and the model continues this text token by token."
 )
 
 
@@ -96,8 +96,8 @@ def can_be_drawn(found: Sampling, first: str) -> str:
     before, after = share(float(found.probabilities[best])), share(float(found.shares[best]))
     if left == total:
         return (
-            f"Nothing is left out: each of the {total:,} tokens can be drawn. {first} comes up in **{before}** of all "
-            "draws."
+            f"No token is left out: each of the {total:,} tokens can be drawn. The model draws {first} in "
+            f"**{before}** of all draws."
         )
     if left == 1:
         return f"Only {first} can be drawn, so every seed draws it."
@@ -109,7 +109,7 @@ def can_be_drawn(found: Sampling, first: str) -> str:
 
 @asks(
     "token",
-    basis=derivable(LESSON, "from-vector-to-word", "softmax counts only the gaps between logits"),
+    basis=derivable(LESSON, "from-vector-to-word", "softmax depends only on the gaps between logits"),
     hint="Every logit is divided by 0.5. What happens to the gap between the first and the second?",
 )
 def colder(spot: Spot) -> Question | None:
@@ -123,16 +123,16 @@ def colder(spot: Spot) -> Question | None:
         return None
     word = quoted(word_of(spot.trace.model.tokenizer, best))
     why = (
-        f"It goes from {share(before)} to {share(after)}. Every gap between two logits is twice as large, so the token "
-        "that leads leads by more. The order of the tokens stays the same."
+        f"It goes from {share(before)} to {share(after)}. Every gap between two logits is twice as large, so the "
+        "first token leads by more. The order of the tokens stays the same."
     )
     prompt = (
-        f"After {named(spot.trace, spot.query)}, {word} is the most probable token: {share(before)}. Temperature "
+        f"After {named(spot.trace, spot.query)}, {word} is the most probable token, with {share(before)}. Temperature "
         "0.5 divides every logit by 0.5 before softmax. What happens to this probability?"
     )
     outcomes = {
         "It rises": True,
-        "It stays: the order of the tokens is the same": False,
+        "It stays the same, because the order of the tokens stays the same": False,
         "It falls to one half": False,
     }
     return which_holds("colder", prompt, why, outcomes, mixed=True)
@@ -159,14 +159,14 @@ def show(view: PredictionView) -> Trace:
     _show_text(view, now)
     st.caption(
         "Top-k keeps the k most probable tokens. Top-p keeps the fewest tokens that together have the probability p. A "
-        "temperature below 1 makes the gaps between the logits larger. All three are in the sidebar."
+        "temperature below 1 makes the gaps between the logits larger. You can set all three in the sidebar."
     )
     words = [word_of(trace.model.tokenizer, int(i)) for i in now.found.kept[:_BARS]]
     draw(shares(words, now.found), "shares")
     meaning(can_be_drawn(now.found, quoted(words[0])))
     _show_controls()
     ask_beside(LESSON, colder(Spot(trace, 0, 0, view.place, view.place)))
-    why = "keep only the most probable tokens that together have one half. How many tokens are these?"
+    why = "keep only the most probable tokens that together have a probability of one half. How many tokens are left?"
     try_this(why, "Top-p 0.5", {TOP_K: EVERY_WORD, TOP_P: "0.5"})
     with st.expander("Where BERT differs, and what a chat model adds", icon=":material/compare:", expanded=True):
         say(_BESIDE)
@@ -207,7 +207,9 @@ def _show_text(view: PredictionView, now: Written) -> None:
     text = masking.reading(view.trace, view.place, until=view.place)
     st.markdown(f"{text}{space}**\u2068{drawn}\u2069**" if drawn else f"{text} …")
     if now.over:
-        st.caption("The text ends here: the model drew the sign for the end, or it can read no more tokens.")
+        st.caption(
+            "The text ends here, because the model drew the sign for the end, or because it can read no more tokens."
+        )
 
 
 def _chosen_settings() -> SamplingSettings:
@@ -231,8 +233,9 @@ def _show_draw(trace: Trace, now: Written, seed: int) -> None:
     token_id = now.found.drawn(now.number)
     start, end = now.found.span(token_id)
     say(
-        f"Lay the shares end to end, the largest first. {quoted(word_of(trace.model.tokenizer, token_id))} reaches "
-        f"from {start:.4f} to {end:.4f}. Seed {seed} gives the random number **{now.number:.4f}**, so it is next."
+        "Imagine the shares laid end to end, with the largest first. "
+        f"{quoted(word_of(trace.model.tokenizer, token_id))} reaches from {start:.4f} to {end:.4f}. Seed {seed} gives "
+        f"the random number **{now.number:.4f}**, so this token is next."
     )
 
 
@@ -252,7 +255,7 @@ def _show_removed(trace: Trace, prediction: Prediction, found: Sampling, setting
             "share": found.shares[shown],
         }
     )
-    say("The most probable tokens, and those at the borders of top-p and top-k:")
+    say("These are the most probable tokens, and the tokens at the borders of top-p and top-k:")
     small = dict.fromkeys(("probability", f"at T = {settings.temperature:g}", "share"), "%.4g")
     show_numbers(table, rank="%d", **small)
     left = pd.DataFrame(
@@ -262,7 +265,7 @@ def _show_removed(trace: Trace, prediction: Prediction, found: Sampling, setting
             "probability they hold": [1.0, found.mass_by_top_k, found.mass_by_top_p],
         }
     )
-    say("The rest of the vocabulary after each step:")
+    say("This is the rest of the vocabulary after each step:")
     show_numbers(left, **{"tokens left": "%d"})
     say(
         f"The {len(found.kept):,} tokens that stay have a total probability of {share(found.mass_by_top_p)}. Each "

@@ -21,7 +21,7 @@ from lab.ui.parameters import OTHER_HEAD
 from lab.ui.shared.one_head import OneHead, draw_map, show_sentence
 from lab.ui.terms import say
 
-_ONE_HEAD = "This model has one head in a layer, so there is no other head to compare it with."
+_ONE_HEAD = "Each layer of this model has only one head, so there is no other head to compare it with."
 _ALONE = "A single token can attend only to itself. Write a longer sentence."
 
 
@@ -36,10 +36,10 @@ def said(trace: Trace, layer: int, head: int, other: int) -> str:
     if len(pairs) == 1:
         return f"{told} They are the only two heads of this layer."
     if own <= pairs.min():
-        return f"{told} No two heads of this layer are more alike; the farthest pair is {pairs.max():.2f} apart."
+        return f"{told} No two heads of this layer are more alike. The most different pair is {pairs.max():.2f} apart."
     if own >= pairs.max():
-        return f"{told} No two heads of this layer differ more; the nearest pair is {pairs.min():.2f} apart."
-    return f"{told} The pairs of heads in this layer are between {pairs.min():.2f} and {pairs.max():.2f} apart."
+        return f"{told} No two heads of this layer differ more. The most similar pair is {pairs.min():.2f} apart."
+    return f"{told} Pairs of heads in this layer are between {pairs.min():.2f} and {pairs.max():.2f} apart."
 
 
 def least_like(trace: Trace, layer: int, head: int) -> int:
@@ -51,7 +51,7 @@ def _choose_other(view: OneHead) -> int:
     """The head to compare with, from 0; if possible, another head than the chosen head."""
     config = view.trace.model.config
     if selection.asks(OTHER_HEAD, view.head + 1):
-        selection.note(f"Head {view.head + 1} cannot be compared with itself; choose another head.")
+        selection.note(f"Head {view.head + 1} cannot be compared with itself. Choose another head.")
     selection.fit(OTHER_HEAD, config.heads, view.trace.model.id)
     others = [head for head in range(1, config.heads + 1) if head != view.head + 1]
     with sidebar.controls():
@@ -67,8 +67,8 @@ def show(view: OneHead) -> None:
     other = _choose_other(view)
     say(
         "Do two heads of a layer look at the same words? Put their maps side by side. One number says how far apart "
-        "they are, the **Jensen–Shannon divergence**: it is 0 if both maps are equal, and 0.69 (ln 2) if they never "
-        "look at the same word."
+        "they are: the **Jensen–Shannon divergence**. It is 0 if both maps are equal, and 0.69 (ln 2) if the heads "
+        "never look at the same word."
     )
     show_sentence(view)
     apart = comparing.layer_divergence(trace, layer.index)
@@ -116,7 +116,7 @@ def _show_divergence(view: OneHead, other: int, apart: Values) -> None:
         r"& - \tfrac12\,\text{entropy}(p) - \tfrac12\,\text{entropy}(q) \end{aligned}"
     )
     say(
-        "The **entropy** of a row is −Σ w · ln w over its weights w. Logarithms are natural in this lab, so the unit "
-        f"is the **nat**. Heads {view.head + 1} and {other + 1} are **{apart[view.head, other]:.2f}** nats apart; "
-        f"their rows of {view.token(int(rows.argmax()))} differ most, by {rows.max():.2f} nats."
+        "The **entropy** of a row is −Σ w · ln w over its weights w. This lab uses natural logarithms, so the unit "
+        f"is the **nat**. Heads {view.head + 1} and {other + 1} are **{apart[view.head, other]:.2f}** nats apart. "
+        f"Their rows for {view.token(int(rows.argmax()))} differ most, by {rows.max():.2f} nats."
     )

@@ -31,7 +31,7 @@ from lab.ui.terms import say
 COLUMNS = 40  # the number of tokens that the figure shows
 _NAMED = 3  # the number of places that a sentence lists
 _MUCH = 0.2  # a weight that is worth a look
-_ONE = "This layer has one head, so there is no other head to compare it with."
+_ONE = "This layer has only one head, so there is no other head to compare it with."
 
 
 def said(spot: Spot) -> str:
@@ -74,8 +74,9 @@ def resting(spot: Spot) -> str:
     if 2 * count < of or of < 2:
         return ""
     return (
-        f"A head must give its 1 to something. Some authors suppose that it rests at {escaped(aside(spot.trace))} when "
-        "it finds nothing else to look at (Clark et al. 2019, §3.2). Lesson 5 is about such heads."
+        "The weights of a head must add up to 1. Some authors suppose that the head rests at "
+        f"{escaped(aside(spot.trace))} when it finds nothing else to look at (Clark et al. 2019, §3.2). Lesson 5 is "
+        "about such heads."
     )
 
 
@@ -83,7 +84,7 @@ def resting(spot: Spot) -> str:
     "layer",
     "token",
     basis=derivable(LESSON, "all-heads", "the rows and columns of the figure"),
-    hint="Where does the softmax of a head act: in a row of the figure, or in a column?",
+    hint="Where does the softmax of a head act, in a row of the figure or in a column?",
     returns=3,
 )
 def shares_of_heads(spot: Spot) -> Question | None:
@@ -94,15 +95,15 @@ def shares_of_heads(spot: Spot) -> Question | None:
     if count < 2 or received[key] < 1 + MARGIN or (trace.model.config.causal and spot.query == 0):
         return None
     me, it = named(trace, spot.query), named(trace, key)
-    own = f"Each head has a softmax of its own, so each head shares out a 1 of its own: {count} in all."
+    own = f"Each head has its own softmax, so the weights of each head add up to 1. Together they add up to {count}."
     return shuffled(
         "shares-of-heads",
         f"The weights of one word add up to 1. But from {me}, the {count} heads together give {it} "
         f"{received[key]:.2f}. How is that possible?",
         [
-            Option("Each head shares out a 1 of its own, among all tokens", own, correct=True),
-            Option("The layers before have already given it some", f"These are the weights of one layer. {own}"),
-            Option(f"{it} gets the attention that other words lack", f"No head knows of another head. {own}"),
+            Option("In each head, the weights of the word add up to 1", own, correct=True),
+            Option("The layers before have already given it some", f"All of these weights belong to one layer. {own}"),
+            Option(f"{it} gets the attention that other words lack", f"No head knows about another head. {own}"),
         ],
     )
 
@@ -110,10 +111,10 @@ def shares_of_heads(spot: Spot) -> Question | None:
 @asks(
     basis=bet(
         "Several heads have more learned numbers than one head.",
-        "Each head has a softmax of its own, so a token can look in several ways at once.",
+        "Each head has its own softmax, so a token can look in several ways at once.",
         "Each head is responsible for a part of the sentence.",
     ),
-    hint="How many times does one head share out the attention of a token?",
+    hint="Into how many sets of shares does one head divide the attention of a token?",
     returns=1,
 )
 def why_several(spot: Spot) -> Question | None:
@@ -127,14 +128,14 @@ def why_several(spot: Spot) -> Question | None:
         f"A layer has {count} heads of {width} numbers each. Why does it not have a single head of {d} numbers?",
         [
             Option(
-                "One head gives a token one set of shares; several heads give it several sets at once",
-                f"Each head has a softmax of its own, so a token has {count} sets of shares in this layer.",
+                "One head gives a token one set of shares, and several heads give it several sets at once",
+                f"Each head has its own softmax, so a token has {count} sets of shares in this layer.",
                 correct=True,
             ),
             Option(
                 "Several heads have more learned numbers, so they can learn more",
-                f"They have as many learned numbers as one head: {count} × {width} = {d}, and each of W_Q, W_K, W_V "
-                f"and W_O is {d} × {d} either way.",
+                f"They have as many learned numbers as one head would have: {count} × {width} = {d}. Each of W_Q, "
+                f"W_K, W_V and W_O is {d} × {d} either way.",
             ),
             Option(
                 "Each head is responsible for its own part of the sentence",
@@ -177,10 +178,9 @@ def show(view: OneHead) -> None:
     count, layer = view.trace.model.config.heads, view.layer.index
     me = view.token(view.query)
     say(
-        f"Lesson 3 followed one head. Layer {layer + 1} has {count}, side by side, and each has queries, keys and "
-        f"values of its own. So each may look at another token from the same word. Each row of the figure is one "
-        "head: the "
-        f"shares that it gives from {me}."
+        f"Lesson 3 followed one head. Layer {layer + 1} has {count} heads side by side, and each head has its own "
+        "queries, keys and values. So from the same word, each head may look at a different token. Each row of the "
+        f"figure shows the shares that one head gives from {me}."
         if count > 1
         else f"Layer {layer + 1} of this model has only one head. The figure shows its shares from {me}."
     )
@@ -204,7 +204,7 @@ def _part(view: OneHead) -> str:
     seen = view.query + 1 if view.trace.model.config.causal else n
     shown = len(drawn(view.trace, view.layer.index, view.query))
     hidden = f" A mask hides the tokens after {me}." if seen < n else ""
-    most = f" The {shown} of {seen} tokens with the largest weights are drawn." if shown < seen else ""
+    most = f" The figure shows the {shown} of {seen} tokens with the largest weights." if shown < seen else ""
     return most + hidden
 
 
@@ -214,7 +214,7 @@ def show_maps(view: OneHead) -> None:
     draw(call, MAPS, clickable=True)
     n, block = len(view.trace), comparing.block_size(len(view.trace), multi_head.CELLS)
     if block > 1:
-        st.caption(f"{n} tokens: each cell is the largest weight of a block of {block} × {block}.")
+        st.caption(f"The text has {n} tokens, so each cell shows the largest weight of a block of {block} × {block}.")
     st.caption(
         f"The row of {view.token(view.query)} is framed in each map, and the arrow names the token at which the head "
         "looks most from there. Click a map to choose its head."

@@ -118,7 +118,7 @@ def alone(trace: Trace, place: int) -> Alone:
     best = int(on.argmax())
     after = each_head_off(trace, place, best).probabilities
     if after is None:
-        raise ValueError("no word was asked about, so no probability changes.")
+        raise ValueError("you asked about no word, so there is no probability to change.")
     before = float(on[best])
     little = frozenset((int(i), int(j)) for i, j in np.argwhere(np.abs(after / before - 1) < _LITTLE))
     return Alone(best, quoted(word_of(trace.model.tokenizer, best)), before, after, little)
@@ -147,11 +147,11 @@ def said_alone(found: Alone) -> str:
     """Count the heads that change little alone, and name the one that changes most."""
     at, size = found.strongest, found.after.size
     if len(found.little) == size:
-        return f"No single head changes the probability of {found.word} by a twentieth of it ({share(found.before)})."
+        return f"No single head changes the probability of {found.word} ({share(found.before)}) by a twentieth or more."
     count = len(found.little) or "None"
     return (
         f"{count} of the {size} heads {'changes' if count == 1 else 'change'} the probability of {found.word} by less "
-        f"than a twentieth of it. {head_name(at).capitalize()} changes it most: from {share(found.before)} to "
+        f"than a twentieth. {head_name(at).capitalize()} changes it most: from {share(found.before)} to "
         f"{share(float(found.after[at]))}."
     )
 
@@ -159,27 +159,30 @@ def said_alone(found: Alone) -> str:
 def said(found: Alone, off: Together) -> str:
     """Say whether the heads that change little alone matter together, and what this means for one of them."""
     count = len(found.little)
-    goes = f"{found.word} goes from {share(found.before)} to **{share(off.zero)}** at zero"
-    means = f"{share(off.mean)} with each at its mean"
+    goes = f"the probability of {found.word} goes from {share(found.before)} to **{share(off.zero)}** at zero"
+    means = f"to {share(off.mean)} with each head at its mean"
     if stays(found, off):
         return (
             f"Even together, these {count} heads change little: {goes} and {means}. This word in this text does not "
-            "need them; another word may."
+            "need them, but another word may."
         )
     at_zero, at_mean = off.costs_more
     single = f"{share(off.zero_added)} and {share(off.mean_added)}"
     if at_zero and at_mean:
         return (
-            f"Without these {count} heads, {goes} and {means}: more than their single changes, which would add up to "
-            f"{single}. So while one is off, something makes up for part of it: other heads, or later layers."
+            f"Without these {count} heads, {goes} and {means}. If their single changes simply added up, it would go "
+            f"to {single}. So while one head is off, other heads or later layers make up for part of its work."
         )
     if at_zero and off.mean - off.zero > MARGIN:
         return (
-            f"Without these {count} heads, {goes}, but has {means}. So the many zeros disturb the network more than "
+            f"Without these {count} heads, {goes}, but only {means}. So the many zeros disturb the network more than "
             "the missing heads do."
         )
-    told = f"Without these {count} heads, {goes} and {means}; their single changes would add up to {single}."
-    nothing = " So here nothing shows that other heads or later layers make up for a head that is off."
+    told = (
+        f"Without these {count} heads, {goes} and {means}. If their single changes simply added up, it would go to "
+        f"{single}."
+    )
+    nothing = " So there is no sign here that other heads or later layers make up for a head that is off."
     return told if at_zero or at_mean else f"{told}{nothing}"
 
 
@@ -193,7 +196,7 @@ def each_moved(moved: Values) -> str:
     most = np.unravel_index(int(moved.argmax()), moved.shape)
     at: Head = (int(most[0]), int(most[1]))
     return (
-        f"The vectors move most without {head_name(at)}: by {float(moved[at]):.0%} of their length. For half of the "
+        f"The vectors move most without {head_name(at)}, by {float(moved[at]):.0%} of their length. For half of the "
         f"heads, they move by {float(np.median(moved)):.0%} or less."
     )
 
@@ -201,9 +204,9 @@ def each_moved(moved: Values) -> str:
 @asks(
     "token",
     basis=bet(
-        "Heads that change nothing alone are not needed.",
-        "Such heads do each other’s work, so together they matter.",
-        "Such heads are in the way: without them the word gets more.",
+        "If a head changes nothing when it alone is off, the model does not need it.",
+        "Such heads can do each other’s work, so they matter together.",
+        "Such heads work against the word: without them, it becomes more probable.",
     ),
     hint="What could the other heads do while only one of them is off?",
 )
@@ -221,17 +224,19 @@ def taken_together(found: Alone, off: Together) -> Question | None:
     if same == falls:
         return None
     why = (
-        f"With all heads, {found.word} has {share(found.before)}. With these heads off at once, it has "
-        f"{share(off.zero)}. If their single changes only added up, it would have {share(off.zero_added)}."
+        f"With all heads, the probability of {found.word} is {share(found.before)}. With these heads off at once, it "
+        f"is {share(off.zero)}. If their single changes simply added up, it would be {share(off.zero_added)}."
     )
     return shuffled(
         "off-together",
-        f"{len(found.little)} heads change the probability of {found.word} by less than a twentieth of it when taken "
-        "away one at a time. Now all of them are set to zero at once. What happens to it?",
+        f"When {len(found.little)} heads are taken away one at a time, each changes the probability of {found.word} "
+        "by less than a twentieth. Now all of them are set to zero at once. What happens to this probability?",
         [
             Option("It stays about the same: this word does not need them", why, correct=same),
-            Option("It falls by more than half: while one was off, something made up for it", why, correct=falls),
-            Option("It more than doubles: these heads are in the way", why),
+            Option(
+                "It falls by more than half: while one head was off, something else made up for it", why, correct=falls
+            ),
+            Option("It more than doubles: these heads work against the word", why),
         ],
     )
 
@@ -287,8 +292,8 @@ def show(view: OneHead) -> Trace:
         draw(partial(words_together, trace, asked.place), "words-together")
         meaning(said(found, together(trace, asked.place)))
         st.caption(
-            "Weak bars show what the changes of single heads would add up to. The network never met such zeros in "
-            "training; the mean of each head over this text is the milder cut."
+            "Weak bars show the sum of the changes of single heads. The network never met such zeros in training. "
+            "The mean of each head over this text is a milder change."
         )
     _show_strongest(found.strongest)
     with st.expander("The largest changes in a table", on_change="rerun", key="_strongest") as folded:
@@ -317,7 +322,7 @@ def _show_table(trace: Trace, place: int, found: Alone) -> None:
         }
     )
     show_table(table)
-    say("A rise does not mean that the model is better without this head: it is one word in one text.")
+    say("A rise does not mean that the model is better without this head: this is one word in one text.")
 
 
 def _show_vectors(trace: Trace, at: Head) -> None:
@@ -335,7 +340,7 @@ def _show_vectors(trace: Trace, at: Head) -> None:
 def _show_strongest(at: Head) -> None:
     """Offer the head without which most changes, in the previous step."""
     try_this(
-        f"take {head_name(at)} away alone, and see what changes.",
+        f"take away only {head_name(at)}, and see what changes.",
         f"Switch off {head_name(at)}",
         {LAYER: at[0] + 1, HEAD: at[1] + 1, STEP: step_name(LESSON, "one-head-off")},
     )

@@ -40,21 +40,24 @@ def said(spot: Spot) -> str:
     found, me = head_sum(spot.traced), named(spot.trace, spot.query)
     lengths = found.norms[:, spot.query]
     if len(lengths) < 2:
-        return f"This layer has one head. To {me} it adds a vector of length {lengths[0]:.2f}."
+        return f"This layer has one head, which adds a vector of length {lengths[0]:.2f} to {me}."
     long, total = int(lengths.argmax()), float(lengths.sum())
     together = float(np.linalg.norm(found.parts[:, spot.query].sum(axis=0)))
-    told = f"To {me}, head {long + 1} adds the longest vector ({lengths[long]:.2f})."
+    told = f"Head {long + 1} adds the longest vector to {me} ({lengths[long]:.2f})."
     if together > (1 - MARGIN) * total:
-        return f"{told} All heads push it nearly the same way: the sum is {together:.2f} long, of {total:.2f} in all."
+        return (
+            f"{told} All heads push {me} in nearly the same direction: the lengths add up to {total:.2f}, and the sum "
+            f"is {together:.2f} long."
+        )
     return (
-        f"{told} The {len(lengths)} vectors are {total:.2f} long in all, but their sum is only {together:.2f} long: "
-        "they do not all point the same way."
+        f"{told} The lengths of the {len(lengths)} vectors add up to {total:.2f}, but their sum is only "
+        f"{together:.2f} long, because they do not all point the same way."
     )
 
 
 @asks(
     basis=derivable(LESSON, "join", "the shapes in the formula"),
-    hint="If there are fewer heads in the same vector, how wide is each of them?",
+    hint="If fewer heads share the same vector, how wide is each head?",
     returns=4,
 )
 def another_cut(spot: Spot) -> Question | None:
@@ -65,14 +68,14 @@ def another_cut(spot: Spot) -> Question | None:
     if d % heads:
         return None
     same = (
-        f"{heads} × {d // heads} = {d}: with {'fewer' if heads < now else 'more'} heads, each is "
+        f"{heads} × {d // heads} = {d}: with {'fewer' if heads < now else 'more'} heads, each head is "
         f"{'wider' if heads < now else 'narrower'}. So all learned matrices of the layer keep their sizes."
     )
     factor, change = ("half", "half as many") if heads < now else ("twice", "twice as many")
     return shuffled(
         "another-cut",
-        f"This layer cuts {d} numbers into {count_of_heads(now)}. Suppose it cut them into {count_of_heads(heads)}. "
-        "How large would the matrix W_O be?",
+        f"This layer divides {d} numbers among {count_of_heads(now)}. Suppose it divided them among "
+        f"{count_of_heads(heads)}. How large would the matrix W_O be?",
         [
             Option(f"{d} × {d}, as it is now", same, correct=True),
             Option(f"{d * heads // now} × {d}: {change} heads bring {change} numbers", same),
@@ -98,22 +101,22 @@ def together(spot: Spot) -> Question | None:
         return None
     return shuffled(
         "together",
-        f"The vectors that the heads add to {named(spot.trace, spot.query)} are {total:.2f} long in total. But the sum "
-        f"of these vectors is only {length:.2f} long. Why?",
+        f"The lengths of the vectors that the heads add to {named(spot.trace, spot.query)} add up to {total:.2f}. But "
+        f"the sum of these vectors is only {length:.2f} long. Why?",
         [
             Option(
                 "The vectors do not all point the same way",
-                f"{length / total:.0%} of the length is left. If all vectors were at right angles, this share would "
-                f"be {right / total:.0%}; if all pointed the same way, 100%.",
+                f"{length / total:.0%} of the total length is left. If all vectors were at right angles, this "
+                f"share would be {right / total:.0%}. If all of them pointed the same way, it would be 100%.",
                 correct=True,
             ),
             Option(
                 "W_O makes the vectors shorter",
-                "These vectors are the output of W_O, so they are measured after it.",
+                "These vectors are the output of W_O, so their lengths are measured after W_O.",
             ),
             Option(
                 "Softmax makes the heads share a length of 1",
-                "Softmax shares out the weights of one row in one head. It does not connect the heads.",
+                "Softmax acts on one row of one head. It does not connect the heads.",
             ),
         ],
     )
@@ -143,10 +146,10 @@ def show(view: OneHead) -> None:
     config, token = view.trace.model.config, view.query
     d, d_k, count = config.width, config.head_width, config.heads
     say(
-        f"Each head has collected a vector of {d_k} numbers for {view.token(token)}, its **context**. The next part of "
-        f"the model reads one vector of {d}. So the {count} contexts, $h_1$ to $h_{{{count}}}$, are put side by side "
-        f"(**concatenation**): {count} × {d_k} = {d}. A learned matrix, $W_O$, mixes these numbers into the output "
-        "$o$. It is added to the vector $x$ that the token had before."
+        f"Each head has collected a vector of {d_k} numbers for {view.token(token)}, its **context**. The next part "
+        f"of the model reads one vector of {d} numbers. So the {count} contexts, $h_1$ to $h_{{{count}}}$, are put "
+        f"side by side (**concatenation**): {count} × {d_k} = {d}. A learned matrix, $W_O$, mixes these numbers into "
+        "the output $o$. It is added to the vector $x$ that the token had before."
         if count > 1
         else f"The head has collected a vector of {d_k} numbers for {view.token(token)}, its **context**. A learned "
         "matrix, $W_O$, mixes these numbers into the output $o$. It is added to the vector $x$ that the token had "

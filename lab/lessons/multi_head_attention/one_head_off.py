@@ -98,17 +98,17 @@ def said(found: Without) -> str:
     then, after = found.zero_says
     if then != found.word:
         return (
-            f"Without {found.name}, the model says **{then}** ({share(after)}) in place of {found.word} "
-            f"({share(found.before)} with it, {share(found.zero)} without)."
+            f"Without {found.name}, the model says **{then}** ({share(after)}) instead of {found.word} "
+            f"({share(found.before)} with the head, {share(found.zero)} without it)."
         )
     if abs(np.log(found.zero / found.before)) < _NOTHING:
         return (
-            f"Without {found.name}, hardly anything changes: {found.word} has {share(found.zero)} in place of "
-            f"{share(found.before)}."
+            f"Without {found.name}, hardly anything changes: the probability of {found.word} is {share(found.zero)} "
+            f"instead of {share(found.before)}."
         )
     way = "less" if found.zero < found.before else "more"
     return (
-        f"Without {found.name}, {found.word} becomes {way} probable: {share(found.zero)} in place of "
+        f"Without {found.name}, {found.word} becomes {way} probable: {share(found.zero)} instead of "
         f"{share(found.before)}. The model still says {found.word}."
     )
 
@@ -117,12 +117,12 @@ def milder(found: Without) -> str:
     """Say that zeros are unusual, and what the milder cut does: the head set to its mean."""
     then, after = found.mean_says
     told = (
-        "The network never met such zeros in training, so part of the change may come from the zeros themselves. The "
-        "milder cut puts the head’s mean over this text in their place: then "
+        "The network never met such zeros in training, so they may cause part of the change. A milder change "
+        "replaces the head’s numbers by their mean over this text. Then "
     )
     if then != found.word:
-        too = ", too" if then == found.zero_says[0] else ""
-        return f"{told}the model says {then} ({share(after)}){too}."
+        too = "also " if then == found.zero_says[0] else ""
+        return f"{told}the model {too}says {then} ({share(after)})."
     still = "still " if found.zero_says[0] != found.word else ""
     return f"{told}the model {still}says {found.word} ({share(found.mean)})."
 
@@ -147,7 +147,7 @@ def _lead(each: NDArray[np.float64]) -> float:
     "head",
     "token",
     basis=bet(
-        "One head of many cannot change the word: others do the same work.",
+        "One head of many cannot change the word, because other heads do the same work.",
         "What this head brings decides the word.",
         "A model with a missing part breaks down, and no word stands out.",
     ),
@@ -164,15 +164,15 @@ def word_without(spot: Spot) -> Question | None:
     word, then = (word_of(spot.trace.model.tokenizer, int(each.argmax())) for each in (on, zero))
     same, others = int(on.argmax()) == int(zero.argmax()), config.layers * config.heads - 1
     noun = "token" if config.causal else "word"
-    why = f"With the head, {quoted(word)} has {share(float(on.max()))}. Without it, "
-    why += f"{'it' if same else quoted(then)} has {share(float(zero.max()))}."
+    why = f"With the head, the probability of {quoted(word)} is {share(float(on.max()))}. Without the head, "
+    why += f"{'it is' if same else f'{quoted(then)} has the probability'} {share(float(zero.max()))}."
     name = head_name((spot.layer, spot.head))
     return shuffled(
         "word-without",
         f"The model says {quoted(word)}. What does it say without {name}, one of its {others + 1} heads?",
         [
             Option(f"Still {quoted(word)}: {others} other heads are left", why, correct=same),
-            Option(f"Another {noun}: what this head brings decides", why, correct=not same),
+            Option(f"Another {noun}: what this head brings decides the {noun}", why, correct=not same),
             Option(f"No {noun} stands out: a model with a missing part breaks down", why),
         ],
     )
@@ -182,7 +182,7 @@ def word_without(spot: Spot) -> Question | None:
     "layer",
     "head",
     basis=derivable(LESSON, "one-head-off", "how far the vectors move"),
-    hint="A layer reads what the layers before it wrote.",
+    hint="A layer reads the vectors that the layers before it have written.",
 )
 def first_moved(spot: Spot) -> Question | None:
     """Ask where the vectors change when a head is off."""
@@ -202,8 +202,8 @@ def moved_after(layer: int, head: int, moved: Values) -> Question | None:
         why = f"Each layer reads what the layer before it wrote. {numbers}"
         options.append(Option(f"After layer {layer + 1} and all later layers", why, correct=True))
     if layer > 0:
-        back = f"No information goes back to an earlier layer. {numbers}"
-        options.append(Option("After all layers, the earlier ones too", back))
+        back = f"No information goes back to earlier layers. {numbers}"
+        options.append(Option("After all layers, including the earlier ones", back))
     beside = f"The heads of a layer work side by side. {numbers}"
     options.append(Option("Nowhere: the other heads make up for it", beside))
     prompt = f"Head {head + 1} of layer {layer + 1} is switched off. After which layers do the vectors change?"
@@ -223,10 +223,10 @@ def repaired(layer: int, moved: Values) -> str:
     if last < _SMALLER * after[peak]:
         return (
             f"The vectors are farthest away after layer {layer + 1 + peak} ({after[peak]:.3f}) and end nearer "
-            f"({last:.3f}): later layers make up for some of the missing head, or write over it."
+            f"({last:.3f}). Later layers make up for part of the missing head, or they overwrite the change."
         )
     if last > after[0]:
-        return f"Later layers carry the change on: the vectors end farther away ({last:.3f}) than {first}."
+        return f"Later layers increase the change: the vectors end farther away ({last:.3f}) than {first}."
     return f"Later layers do not make up for it: the vectors end nearly as far away ({last:.3f}) as {first}."
 
 
@@ -267,8 +267,8 @@ def show(view: OneHead) -> Trace:
         return view.trace
     trace, place = asked.trace, asked.place
     say(
-        f"You have seen where a head looks. Does the model need it? {looks_from(trace, at, place)} Take the head away: "
-        f"put zeros in the place of the {trace.model.config.head_width} numbers that it brings to each token."
+        f"You have seen where a head looks. Does the model need it? {looks_from(trace, at, place)} Take the head "
+        f"away: replace the {trace.model.config.head_width} numbers that it brings to each token by zeros."
     )
     if not predict(LESSON, word_without(Spot(trace, *at, place, place))):
         return trace
@@ -291,7 +291,9 @@ def _show_another(view: OneHead) -> None:
     """Offer another head of the layer for comparison: the head before, or, for the first head, the head after."""
     other = view.head - 1 if view.head else 1
     if view.trace.model.config.heads > 1:
-        try_this("another head of this layer. Does it matter, too?", f"Switch off head {other + 1}", {HEAD: other + 1})
+        try_this(
+            "another head of this layer. Does it matter, as well?", f"Switch off head {other + 1}", {HEAD: other + 1}
+        )
 
 
 def _show_moves(view: OneHead, trace: Trace, place: int) -> None:
@@ -309,8 +311,9 @@ def _show_distances(view: OneHead, trace: Trace, place: int) -> None:
     """Draw how far every vector moves in the layers after the head, and say whether later layers bring it back."""
     n, layer, head = len(trace), view.layer.index, view.head
     say(
-        f"The {trace.model.config.head_width} numbers of the head are set to zero before $W_O$. The vectors that each "
-        "layer hands to the next are called the **residual stream**. The figures show how far they move:"
+        f"The lab sets the {trace.model.config.head_width} numbers of the head to zero before $W_O$. The vectors that "
+        "each layer hands to the next layer are called the **residual stream**. The figures show how far these "
+        "vectors move:"
     )
     st.latex(r"\text{moved} = \frac{\lVert x_{\text{off}} - x \rVert}{\lVert x \rVert}")
     draw(partial(moved_by_layer, trace, ablation.without_head(trace, layer, head), layer), "moved-by-layer")
@@ -319,4 +322,4 @@ def _show_distances(view: OneHead, trace: Trace, place: int) -> None:
     draw(partial(moved_by_token, trace, layer, head, place), "moved-by-token")
     shown = window(place, n, COLUMNS)
     if n > COLUMNS:
-        st.caption(f"Tokens {shown.start + 1} to {shown.stop} of {n} are drawn.")
+        st.caption(f"The figure shows tokens {shown.start + 1} to {shown.stop} of {n}.")

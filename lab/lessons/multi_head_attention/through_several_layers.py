@@ -28,22 +28,22 @@ def said(trace: Trace, token: int) -> str:
     if row[layer, source] <= 0:
         return f"No other word adds anything to {named(trace, token)}. Write a longer sentence."
     said = (
-        f"Of all words, {named(trace, source)} brings most to {named(trace, token)}: "
-        f"{percent(float(row[layer, source]))} of what attention brings to it in layer {layer + 1}, by length."
+        f"Of all words, {named(trace, source)} brings most to {named(trace, token)}: in layer {layer + 1}, it brings "
+        f"{percent(float(row[layer, source]))} of what attention adds to this token, by length."
     )
     if layer == 0:
-        return f"{said} The picture shows which vectors arrive; only a cut shows which ones matter."
+        return f"{said} The picture shows which vectors arrive. To see which vectors matter, you must take some away."
     layers = "layer 1" if layer == 1 else f"layers 1 to {layer}"
-    return f"{said} By then that token has already collected from others, in {layers}."
+    return f"{said} By then, that token has already collected from other tokens, in {layers}."
 
 
 def show(view: OneHead) -> None:
     """Show the picture of all layers at the chosen token."""
     say(
-        "A layer reads what the layer before it wrote. So a token can look at a token that has already collected from "
-        "others, and information can take several steps. Each line is a token, and each column is a layer. A wide link "
-        "brings a long vector to "
-        f"{view.token(view.query)}. If the links of a layer are weak, the layer adds little to the token’s own vector."
+        "Each layer reads what the layer before it wrote. So a token can look at a token that has already collected "
+        "from others, and information can travel in several steps. Each line is a token, and each column is a layer. "
+        f"A wide link brings a long vector to {view.token(view.query)}. If the links of a layer are weak, the layer "
+        "adds little to the token’s own vector."
     )
     st.fragment(_show)(view)
     way_to("On the bench", bench_of("flow"))

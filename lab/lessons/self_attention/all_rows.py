@@ -52,8 +52,8 @@ def said(spot: Spot) -> str:
     me, other = told_apart(of, spot.query), told_apart(of, spot.key)
     score = signed(float(spot.row.scores[spot.key]))
     return (
-        f"The outlined cell is the dot product of the outlined row and column: the score of the query of {me} and the "
-        f"key of {other} is {score}. One product of matrices gives all {n} × {n} = {n * n:,} scores of this head."
+        f"The outlined cell is the dot product of the outlined row and column. It is {score}, the score of the query "
+        f"of {me} and the key of {other}. One product of matrices gives all {n} × {n} = {n * n:,} scores of this head."
     )
 
 
@@ -61,14 +61,14 @@ def told(found: Times, layer: int) -> str:
     """Compare the two times, and say that the numbers are the same."""
     return (
         f"The attention of layer {layer + 1} takes **{found.at_once:.2f} ms** for all tokens at once, and "
-        f"**{found.in_turn:.2f} ms** for one token after the other: {found.ratio:.1f} times as long. Both ways "
-        "give the same numbers."
+        f"**{found.in_turn:.2f} ms** for one token after the other. This is {found.ratio:.1f} times as long. Both "
+        "ways give the same numbers."
     )
 
 
 @asks(
     basis=derivable(LESSON, "all-rows", "the shape of the map, n × n"),
-    hint="How many rows does the map have then, and how long is each?",
+    hint="How many rows does the map of the longer text have? How long is each row?",
 )
 def twice_as_long(spot: Spot) -> Question | None:
     """Ask by how much the map of scores grows with the text: both of its sides are the tokens."""
@@ -77,12 +77,15 @@ def twice_as_long(spot: Spot) -> Question | None:
         Option("Four times as many", f"{why} This is why a long text is expensive.", correct=True),
         Option("Twice as many", f"{why} So it has four times as many cells."),
         Option(
-            "As many: W_Q, W_K and W_V keep their sizes",
+            "The same number: W_Q, W_K and W_V keep their sizes",
             f"The learned matrices do keep their sizes, but Q and K get a row for each token. {why}",
         ),
     )
     n = len(spot.trace)
-    prompt = f"This text has {n} tokens. A text twice as long has {2 * n}. How many scores does the head compute then?"
+    prompt = (
+        f"This text has {n} tokens. A text that is twice as long has {2 * n}. How many scores does the head compute "
+        "for it?"
+    )
     return shuffled("twice-as-long", prompt, options)
 
 
@@ -137,10 +140,10 @@ def show(view: OneHead) -> None:
     """Show the head as products of matrices, ask how the map grows, and compare the time with row after row."""
     n, d_k = len(view.trace), view.trace.model.config.head_width
     say(
-        f"**Build a row** made the row of one token. All {n} tokens need a row. So put their queries below one "
-        f"another: this makes a **matrix** Q with {n} rows and {d_k} columns. The keys make K, and the values make V. "
-        "Two products of matrices then do everything: Q times Kᵀ gives all scores. The division and softmax turn them "
-        "into weights, and the weights times V are the vectors that all tokens collect."
+        f"**Build a row** made the row of one token. All {n} tokens need a row. So write their queries below one "
+        f"another. This gives a **matrix** Q with {n} rows and {d_k} columns. The keys make K, and the values make V. "
+        "Two products of matrices then do everything. Q times Kᵀ gives all scores. The division and softmax turn "
+        "them into weights, and the weights times V are the vectors that all tokens collect."
     )
     show_sentence(view)
     left, right = st.columns(2)
@@ -149,7 +152,7 @@ def show(view: OneHead) -> None:
     with right:
         draw(view.figure(contexts), "all-contexts")
     if n > TOKENS or d_k > DIMENSIONS:
-        st.caption(f"At most {TOKENS} tokens and {DIMENSIONS} dimensions are drawn, around the chosen pair.")
+        st.caption(f"The figure shows at most {TOKENS} tokens and {DIMENSIONS} dimensions, around the chosen pair.")
     meaning(said(view.spot))
     if not predict(LESSON, twice_as_long(view.spot)):
         return
@@ -168,7 +171,7 @@ def _show_times(view: OneHead) -> None:
     found = timing(view.trace, layer)
     say(
         "No row needs another row, so all of them can be computed **in parallel**, at the same time. Older networks "
-        "(RNNs) read one word after the other, because each step needs the step before."
+        "(RNNs) read one word after the other, because each step needs the result of the step before."
     )
     if found.found is None:
         offer(("rows in turn", id(found)), "Measure both ways", partial(_measure, found, view.trace, layer))
@@ -178,10 +181,10 @@ def _show_times(view: OneHead) -> None:
     draw(bars(["all at once", "one after the other"], times, Scale("Milliseconds", format=".2f"), title=title), "times")
     say(told(found.found, layer))
     st.caption(
-        f"Just measured on one core of this server, the shortest of {REPEATS} runs each; another computer has other "
-        "times. Real programs also compute many texts at once: a matrix is then batch × n × d. A model that writes, "
-        "such as GPT-2, reads a text in parallel, too, but it writes one token after the other, because each new token "
-        "needs the one before."
+        f"The lab has just measured this on one core of this server: each time is the shortest of {REPEATS} runs. "
+        "Another computer has other times. Real programs also compute many texts at once, so their arrays are batch "
+        "× n × d. A model that writes, such as GPT-2, reads a text in parallel, too, but it writes one token after "
+        "the other, because each new token needs the one before."
     )
 
 
@@ -209,8 +212,8 @@ def _show_how_they_are_made(view: OneHead) -> None:
     st.latex(_projections(view))
     if view.layer.weights.rotary is not None:
         say(
-            "$R$ **turns** the query and the key by the position of their token; the value stays as it is. Lesson 2 "
-            "shows how, in its step **Rotary**."
+            "$R$ **turns** the query and the key by the position of their token. The value stays as it is. The step "
+            "**Rotary** of lesson 2 shows how."
         )
     if view.trace.model.id == CONSTRUCTED:
         _show_construction(view)
@@ -234,7 +237,7 @@ def _show_formula(view: OneHead) -> None:
     attended = rf"\text{{softmax}}\left({divided}{' + M' * masked}\right) V"
     st.latex(rf"\begin{{aligned}} & \text{{Attention}}(Q, K, V) \\ & = {attended} \end{{aligned}}")  # fits a phone
     if masked:
-        st.caption("M is the mask: −∞ where a query must not look, otherwise 0.")
+        st.caption("M is the mask. It is −∞ where a query must not look, and 0 elsewhere.")
 
 
 def _show_construction(view: OneHead) -> None:

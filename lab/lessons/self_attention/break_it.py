@@ -59,8 +59,9 @@ def show(view: OneHead) -> Trace:
     show_sentence(view)
     trace, offered = view.trace, _offered(view.trace)
     say(
-        f"In **{step_name(LESSON, 'scale')}** you saw how far the last vectors move. Break the model yourself, in "
-        "**every** layer, and watch the vectors, the predicted word and the map. Switch one mistake on, or several:"
+        f"In **{step_name(LESSON, 'scale')}** you saw how far the last vectors move. Now break the model yourself, in "
+        "**every** layer, and watch the vectors, the predicted word and the map. Switch on one mistake, or several "
+        "mistakes:"
     )
     say("\n".join(f"- **{_SWITCHES[name]}.** {_told(name, trace)}" for name in offered))
     return _show_detail(view, offered)
@@ -108,13 +109,13 @@ def _told(name: str, trace: Trace) -> str:
         f"{PADDING} padding tokens."
     )
     if config.window is not None:
-        mask = f"{mask} In the local layers it also hides all tokens more than {config.window} tokens away."
+        mask = f"{mask} In the local layers, it also hides all tokens that are more than {config.window} tokens away."
     return {
         _SCALING: f"Scores are √{config.head_width} ≈ {config.head_width**0.5:.1f} times as large, so softmax gives "
         "more of a row to its largest score.",
         _MASK: mask,
         _VALUES: "Every word passes on the same value, so all words collect the same vector.",
-        _QUERIES: "Columns of the map add up to 1, not rows.",
+        _QUERIES: "The columns of the map, not the rows, add up to 1.",
     }[name]
 
 
@@ -124,7 +125,10 @@ def _show_output(view: OneHead, runs: Broken) -> None:
     layers, place = len(moved) - 1, min(view.query, moved.shape[1] - 1)
     with st.container(horizontal=True):
         label, length = f"Output of token {place + 1} moves by", _length(moved[-1, place])
-        told = "‖broken − right‖ ÷ ‖right‖ of its vector after the last layer: at 1, it moves by its own length."
+        told = (
+            "This is ‖broken − right‖ ÷ ‖right‖ for its vector after the last layer. At 1, the vector moves by its "
+            "own length."
+        )
         st.metric(label, length, border=True, width="content", help=told)
         st.metric("All tokens, mean", _length(moved[-1].mean()), border=True, width="content")
     say(
@@ -155,7 +159,7 @@ def _show_word(view: OneHead, runs: Broken) -> None:
     where = (
         f"The most probable token after {named(view.trace, place)}"
         if view.trace.model.config.causal
-        else f"Hide {named(view.trace, place)}, and ask the model for a word there: the most probable one"
+        else f"If you hide {named(view.trace, place)}, the most probable word there"
     )
     told = (
         f"stays {quoted(found.right.word)}"
@@ -181,11 +185,10 @@ def _show_maps(view: OneHead, runs: Broken) -> None:
     apart = float(np.abs(right - broken).max())
     if apart < _ALIKE:
         say(
-            f"The map of {view.place} is the same in both runs (no weight differs by {_ALIKE} or more): here the "
-            "mistake acts after the map. Choose a later layer in the sidebar: that layer reads the output of this "
-            "layer."
+            f"The map of {view.place} is the same in both runs (no weight differs by {_ALIKE} or more), because here "
+            "the mistake acts after the map. Choose a later layer in the sidebar: it reads the output of this layer."
             if layer + 1 < len(runs.moved) - 1
-            else f"The map of {view.place} is the same in both runs: no weight differs by {_ALIKE} or more."
+            else f"The map of {view.place} is the same in both runs. No weight differs by {_ALIKE} or more."
         )
         return
     for column, traced, title in zip(st.columns(2), (runs.right, runs.broken), ("As it is", "Broken"), strict=True):
@@ -193,11 +196,11 @@ def _show_maps(view: OneHead, runs: Broken) -> None:
             draw_map(view, traced, f"{title}, {view.place}", f"map-{title.lower().replace(' ', '-')}")
     sums = broken.sum(axis=1)
     if np.abs(sums - 1).max() > _ALIKE:
-        say(f"The broken rows add up to between {sums.min():.2f} and {sums.max():.2f}.")
+        say(f"The sums of the broken rows are between {sums.min():.2f} and {sums.max():.2f}.")
     if runs.right.encoding.padding:
         text = len(view.trace)
         lost = float(runs.broken.layer(layer).attention[:, :text, text:].sum(dim=-1).mean())
         say(
             f"Without the mask, the heads of layer {layer + 1} spend **{lost:.2f}** of a word’s attention on padding, "
-            "on average; with it, 0."
+            "on average. With the mask, they spend none."
         )

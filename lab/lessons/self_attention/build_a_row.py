@@ -45,7 +45,7 @@ def largest_score(spot: Spot) -> str:
     best = int(scores.argmax())
     return (
         f"A score is the dot product of the query and a key: multiply their {len(row.query)} numbers pairwise, and "
-        f"add up the products. The largest one, {signed(float(scores[best]))}, belongs to {named(trace, best)}."
+        f"add up the products. The largest score, {signed(float(scores[best]))}, belongs to {named(trace, best)}."
     )
 
 
@@ -56,8 +56,8 @@ def divided(spot: Spot) -> str:
     if not config.scaled_scores:
         return "This model leaves the scores as they are."
     return (
-        f"√{d_k} ≈ {d_k**0.5:.2f}, because a query has {d_k} numbers. The order of the scores stays the same; the step "
-        "“Why divide” shows the reason for the division."
+        f"√{d_k} ≈ {d_k**0.5:.2f}, because a query has {d_k} numbers. The order of the scores stays the same. The "
+        "step “Why divide” shows the reason for the division."
     )
 
 
@@ -66,7 +66,7 @@ def built(spot: Spot) -> str:
     trace, row = spot.trace, spot.row
     order = [int(key) for key in np.argsort(-row.weights, kind="stable")]
     if len(order) == 1 or not np.isfinite(row.scaled[order[1]]):
-        return "There is only one score, so softmax gives it everything: the weight 1.00."
+        return "There is only one score, so softmax gives it the whole weight, 1.00."
     first, second = order[:2]
     lead = float(row.scaled[first]) - float(row.scaled[second])
     if lead < VISIBLE:
@@ -96,7 +96,7 @@ def brought(spot: Spot) -> str:
     if nearest != heaviest:
         return (
             f"{told} But the largest weight, {row.weights[heaviest]:.2f}, belongs to {named(trace, heaviest)}. A "
-            "weight does not say how long a value is, or in which direction it points."
+            "weight does not say how long a value is, or in which direction the value points."
         )
     lengths = np.linalg.norm(row.weighted_values, axis=-1)
     part = lengths / lengths.sum() if lengths.any() else lengths
@@ -162,7 +162,7 @@ def value_gone(spot: Spot) -> Question | None:
     "head",
     "token",
     basis=derivable(LESSON, "build-a-row", "the softmax of the row"),
-    hint="What do all weights of a row add up to?",
+    hint="To which number do all weights of a row add up?",
     returns=4,
 )
 def one_score_up(spot: Spot) -> Question | None:
@@ -181,7 +181,7 @@ def one_score_up(spot: Spot) -> Question | None:
         "It gets larger": False,
     }
     prompt = (
-        f"{told_apart(trace, query)} looks at all words. The score of {named(trace, raised)} grows, and all other "
+        f"{told_apart(trace, query)} looks at all words. The score of {named(trace, raised)} grows, while all other "
         f"scores stay the same. What happens to the weight of {named(trace, most)}?"
     )
     return which_holds("one-score-up", prompt, why, outcomes, mixed=True)
@@ -191,8 +191,10 @@ def one_score_up(spot: Spot) -> Question | None:
     "layer",
     "head",
     "token",
-    basis=bet("The model uses the word at which a head looks most.", "It may collect something and then ignore it."),
-    hint="What does the head do with a weight, once it has it?",
+    basis=bet(
+        "The model uses the word at which a head looks most.", "The model may collect something and then ignore it."
+    ),
+    hint="What does the head do with a weight?",
 )
 def what_a_weight_says(spot: Spot) -> Question | None:
     """Ask what a large weight makes certain: a head may collect something that the model then ignores."""
@@ -202,7 +204,10 @@ def what_a_weight_says(spot: Spot) -> Question | None:
     if at == query or weight < _LARGE or trace.encoding.special[at]:
         return None
     me, key = told_apart(trace, query), told_apart(trace, at)
-    why = "A weight says how much of a value is collected. Whether the model uses it is another question (lesson 6)."
+    why = (
+        "A weight says how much of a value is collected. Whether the model uses this value is another question "
+        "(lesson 6)."
+    )
     outcomes = {
         f"The value of {key} goes into the sum with the factor {weight:.2f}": True,
         f"The model knows that {me} and {key} belong together": False,
@@ -236,15 +241,15 @@ def show(view: OneHead) -> None:
     bias = ", plus learned numbers *b*" if view.trace.model.config.biases else ""
     say(
         f"How does {view.token(view.query)} decide? Its vector *x* times a learned **matrix** W_Q{bias} is its "
-        "**query**: what it looks for. Two more matrices, W_K and W_V, make a **key** (what it offers) and a **value** "
-        "(what it passes on) of every token’s vector. The four computations that follow are the ones of **By hand**. "
+        "**query**: what it looks for. Two more matrices, W_K and W_V, turn every token’s vector into a **key** "
+        "(what it offers) and a **value** (what it passes on). The next four computations are those of **By hand**. "
         "Go through them one by one, or press Play."
     )
     figure = row_built(view.trace, view.layer.index, view.head, view.query, view.key)
     mount("row_built", replace(figure, means=tuple(map(unmarked, said(view.spot)))).payload(), "row-built")
     sharpest = sharpest_word(view.spot)
     if sharpest not in (None, view.query):
-        why = f"of all words, {view.token(sharpest)} gives one token the largest weight. Build its row."
+        why = f"of all words, {view.token(sharpest)} gives the largest weight to one token. Build its row."
         try_this(why, f"Look from {view.trace.labels[sharpest]}", {TOKEN: sharpest + 1})
     way_to("On the bench", bench_of("neuron-view"))
     code(forward.project_qkv, forward.attend, forward.mix_values)

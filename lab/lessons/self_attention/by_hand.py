@@ -25,8 +25,10 @@ offers) and a **value** (what it passes on)."""
 
 _HINTS = {
     "scores": "The score is the dot product of query and key: multiply them number by number, and add up the products.",
-    "weights": "Divide each score by √2 ≈ 1.414. Take e to the power of each result. Divide each by the sum of all "
-    "three.",
+    "weights": (
+        "Divide each score by √2 ≈ 1.414. Raise e to the power of each result. Divide each power by the sum of all "
+        "three."
+    ),
 }
 _FILLED = 1  # the row that the learner fills in; row 0 is worked out
 
@@ -100,12 +102,11 @@ def show(_view: object) -> None:
         st.markdown(_vectors(found))
     say(
         f"**Row 1: *{found.tokens[0]}* looks.** The **dot product** of its query with a key is a **score**: multiply "
-        "the two vectors number by number, and add up the products. It is large if they are long and point the same "
-        "way, and 0 if they are at right angles. Each score is divided by √2, because with more numbers in a vector "
-        "the "
-        "products add up to larger scores. Then **softmax** "
-        "turns the three results into shares, the **weights**: e to the power of each, divided by their sum. "
-        "At last, the values are added up in these shares. In the lines below, q₁ is the query of row 1, and k₁, k₂ "
+        "the two vectors number by number, and add up the products. The score is large if the vectors are long and "
+        "point the same way, and 0 if they are at right angles. Each score is divided by √2, because with more "
+        "numbers in a vector the products add up to larger scores. Then **softmax** turns the three results into "
+        "shares, the **weights**: it raises e to the power of each result, and divides by the sum of these powers. "
+        "Finally, the values are added up in these shares. In the lines below, q₁ is the query of row 1, and k₁, k₂ "
         "and k₃ are the three keys."
     )
     st.latex(sums(found, 0))
@@ -123,8 +124,8 @@ def _vectors(found: WorkedExample) -> str:
 def _show_blanks(found: WorkedExample) -> None:
     """Let the learner fill in a row: its scores, then its weights; each right number gets a tick."""
     say(
-        f"**Row {_FILLED + 1}: now *{found.tokens[_FILLED]}* looks.** Fill in its scores, and then its weights. Two "
-        "decimals are enough: all numbers here are rounded."
+        f"**Row {_FILLED + 1}: now *{found.tokens[_FILLED]}* looks.** Fill in its scores and then its weights. Two "
+        "decimals are enough, because all numbers here are rounded."
     )
     wanted = asked(found, _FILLED)
     keys = {part: f"_hand.{_FILLED}.{part}" for part in wanted}

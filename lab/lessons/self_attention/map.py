@@ -81,7 +81,7 @@ def looks(spot: Spot) -> Looks:
 def said(found: Looks) -> str:
     """Name the token at which the query looks most, and say whether other tokens do the same."""
     if not found.second:
-        return f"{found.query} can look only at {found.first}, so this token gets all of its attention."
+        return f"{found.query} can look only at {found.first}, which gets all of its attention."
     if found.weight - found.next_weight < VISIBLE:
         return (
             f"{found.query} prefers no single word: {found.first} gets {found.weight:.2f} of its attention, and "
@@ -119,7 +119,7 @@ def resting(spot: Spot) -> str:
         return ""
     return (
         f"{count} of the {len(trace)} tokens look most at {named(trace, place)}. Some authors suppose that a head "
-        "looks there when it finds nothing (Clark et al. 2019, §3.2)."
+        "looks there when it finds nothing else to look at (Clark et al. 2019, §3.2)."
     )
 
 
@@ -130,8 +130,8 @@ def rests_here(spot: Spot) -> str:
     if not is_story_head or trace.text == example_named("A pronoun").text or not trace.encoding.special[best]:
         return ""
     return (
-        "In the lab’s sentence this head looks from *he* to *brother*. It does not look at a word in every sentence: "
-        f"here it rests on {told_apart(trace, best)}."
+        "In the lab’s sentence, this head looks from *he* to *brother*. It does not do such a thing in every "
+        f"sentence: here it rests on {told_apart(trace, best)}."
     )
 
 
@@ -155,10 +155,10 @@ def most_attended(spot: Spot) -> Question | None:
     "token",
     basis=bet(
         "Attention is mutual: both tokens give each other the same weight.",
-        "Each token looks from itself, so the two weights are independent.",
+        "Each token has its own row, so the two weights are independent.",
         "The two weights of a pair add up to 1.",
     ),
-    hint="Now the other token looks. From whom do its shares add up to 1?",
+    hint="Now the other token looks. Which shares add up to 1?",
     returns=1,
 )
 def looks_back(spot: Spot) -> Question | None:
@@ -170,11 +170,11 @@ def looks_back(spot: Spot) -> Question | None:
         return None
     me, other = told_apart(trace, query), told_apart(trace, key)
     hidden = back == 0 and trace.model.config.causal
-    reason = "a mask hides later tokens from it" if hidden else f"{other} looks from itself, in its own row of the map"
+    reason = "a mask hides later tokens from it" if hidden else f"{other} has its own row in the map"
     it_is = f"{other} gives {me} **{back:.2f}**"
     options = [
         Option(
-            f"Some other share: {other} looks in its own way",
+            f"A different share: {other} looks in its own way",
             f"{it_is}: {reason}. If attention were mutual, it would be {there:.2f}.",
             correct=True,
         ),
@@ -183,8 +183,8 @@ def looks_back(spot: Spot) -> Question | None:
             f"Attention has a direction: {it_is}, because {reason}.",
         ),
         Option(
-            f"The rest, {1 - there:.2f}: together they make 1",
-            f"All shares that one token gives away add up to 1, not two shares of a pair: {it_is}.",
+            f"The rest, {1 - there:.2f}: together, the two shares make 1",
+            f"All shares that one token gives add up to 1. The two shares of a pair need not: {it_is}.",
         ),
     ]
     prompt = f"{me} gives {other} {there:.2f} of its attention. What does {other} give {me}?"
@@ -252,16 +252,16 @@ def previous_token_head(spot: Spot) -> Question | None:
 def show(view: OneHead) -> None:
     """Show one word's look as arcs and name it, ask about the way back, then show the looks of all words as a map."""
     say(
-        f"Take the word {view.token(view.query)}. In each layer, a model looks from it at {_seen(view)}, in several "
-        f"ways at once. The arcs show one of these ways, in layer {view.layer.index + 1}: the stronger an arc, the "
-        "more the model looks there."
+        f"Take the word {view.token(view.query)}. In each layer, a model looks from this word at {_seen(view)}, in "
+        f"several ways at once. The arcs show one of these ways, in layer {view.layer.index + 1}. The stronger an arc "
+        "is, the more the model looks there."
     )
     one_head.show_sentence(view)
     meaning(said(looks(view.spot)))
     _show_names(view)
     if predict(LESSON, looks_back(view.spot)):
         say(
-            "Here are all looks at once: each row is a word that looks, each column a word that is looked at."
+            "Here is the whole map. Each row is a word that looks, and each column is a word at which it looks."
             + _about_mask(view)
         )
         one_head.show_map(view)
@@ -284,8 +284,8 @@ def _show_names(view: OneHead) -> None:
     heads = view.trace.model.config.heads
     several = f"this layer has {heads}, and you see head {view.head + 1}" if heads > 1 else "this layer has only one"
     say(
-        f"This is the **attention** of “{step_name(LESSON, 'by-hand')}”. The numbers are shares, called **weights**: "
-        f"from one word, they add up to 1. One such way of looking is a **head**; {several}."
+        f"This is the **attention** of “{step_name(LESSON, 'by-hand')}”. The numbers are shares, called **weights**. "
+        f"The weights of one word add up to 1. One such way of looking is a **head**; {several}."
     )
 
 
@@ -304,8 +304,8 @@ def _about_mask(view: OneHead) -> str:
         return ""
     local = [str(i + 1) for i, w in enumerate(view.trace.model.weights.layers) if w.window is not None]
     return (
-        f" This layer is **global**. In the local layers of this model ({', '.join(local)}), a **mask** hides what is "
-        f"more than {config.window} tokens away."
+        f" This layer is **global**. In the local layers of this model ({', '.join(local)}), a **mask** hides all "
+        f"tokens that are more than {config.window} tokens away."
     )
 
 

@@ -36,7 +36,7 @@ from lab.ui.shared.one_head import OneHead, show_sentence
 from lab.ui.terms import say
 
 IDEA = """
-In **Build a row**, every score was divided by a number before softmax. Why? What would softmax make of the scores as
+In **Build a row**, every score was divided by a number before softmax. Why? What would softmax do to the scores as
 they are?"""
 
 
@@ -73,9 +73,12 @@ def said(found: Sharper) -> str:
     """State the largest weight with the division and without it."""
     it, now, then = found.word, found.with_division, found.without
     if abs(then - now) < VISIBLE:
-        return f"In this row the division changes little: {it} gets {now:.2f}, and would get {then:.2f} without it."
+        return (
+            f"In this row, the division changes little: {it} gets {now:.2f}, and would get {then:.2f} without the "
+            "division."
+        )
     rest = " Little would be left for the other words." if then > 0.9 else ""
-    return f"{it} gets {now:.2f}. Without the division it would get **{then:.2f}**.{rest}"
+    return f"{it} gets {now:.2f}. Without the division, it would get **{then:.2f}**.{rest}"
 
 
 @asks(
@@ -97,7 +100,7 @@ def without_scaling(spot: Spot) -> Question | None:
     )
     why = f"It would be {then:.2f}: the scores would be {d_k**0.5:.1f} times as far apart."
     larger = f"{why} Softmax gives almost everything to the largest of such scores." if then > 0.9 else why
-    equal = f"{why} The order of the words stays the same, but softmax depends on the differences, and they grow."
+    equal = f"{why} The order of the words stays the same, but the differences grow, and softmax depends on them."
     smaller = f"{why} Larger differences make the weights more unequal, and the division makes them more equal."
     options = Option("Larger", larger, correct=True), Option("The same", equal), Option("Smaller", smaller)
     return shuffled("without-scaling", prompt, options)
@@ -118,10 +121,12 @@ def moved(found: Mapping[str, float]) -> str:
     """Name the part whose loss moves the last vectors most; ``found`` has each distance as a share of their length."""
     most, least = max(found, key=lambda name: found[name]), min(found, key=lambda name: found[name])
     if found[most] - found[least] < VISIBLE:
-        return f"Each loss moves the last vectors about equally far, by {found[most]:.2f} times their length."
+        return (
+            f"Each of these losses moves the last vectors about equally far, by {found[most]:.2f} times their length."
+        )
     return (
-        f"**{most}** moves the last vectors most, by **{found[most]:.2f}** times their length, and **{least}** "
-        f"least, by {found[least]:.2f}."
+        f"The mistake **“{most}”** moves the last vectors most, by **{found[most]:.2f}** times their length. "
+        f"**“{least}”** moves them least, by {found[least]:.2f}."
     )
 
 
@@ -132,9 +137,8 @@ def spread(spot: Spot) -> str:
     return (
         f"A score adds up {d_k} products. If these were random steps of length 1 to the left or right, the sum would "
         f"end about √{d_k} ≈ {d_k**0.5:.2f} steps away, so wide heads would have large scores. Then softmax gives "
-        "nearly everything to one token, and the training hardly learns; the division undoes this (Vaswani et al. "
-        "2017, "
-        f"§3.2.1). Trained vectors are not random: here the scores go from {low} to {high}."
+        "nearly everything to one token, and the training hardly learns. The division prevents this (Vaswani et al. "
+        f"2017, §3.2.1). Trained vectors are not random: here the scores go from {low} to {high}."
     )
 
 
@@ -160,11 +164,11 @@ def show(view: OneHead) -> None:
 def _show_losses(view: OneHead) -> None:
     """Draw how far the last vectors move without the division, the mask or the values, and offer to break more."""
     losses = taken_away(view.trace)
-    say("What is each part of attention worth to this model? Take one away in every layer:")
+    say("How much does this model need each part of attention? Take one part away in every layer:")
     say("\n".join(f"- **{name}.** {explained(view.trace, name)}" for name, _ in losses))
     draw(partial(mistakes.moved_by_mistake, view.trace, losses), "mistakes")
     say(moved({name: moved_at_last(view.trace, changes) for name, changes in losses}))
-    st.caption("At 1, a vector moves by its own length. Each bar is a mean over all tokens.")
+    st.caption("A bar at 1 means that a vector moves by its own length. Each bar is a mean over all tokens.")
     there = step_name(LESSON, "break-it")
-    try_this("break it yourself, and see the map and the predicted word.", there, {STEP: there})
+    try_this("break the model yourself, and watch the map and the predicted word.", there, {STEP: there})
     code(forward.scale)

@@ -35,7 +35,7 @@ def said(reading: TextReading) -> str:
     parts = f"{count(between, 'word')} between spaces became {count(len(reading.words), 'pre-token')}"
     signs = sum(not any(character.isalnum() for character in word.text) for word in reading.words)
     why = (
-        ": a punctuation mark or another sign is cut off from its word"
+        ", because a punctuation mark or another sign is cut off from its word"
         if signs and len(reading.words) > between
         else ""
     )
@@ -48,15 +48,14 @@ def _spellings(reading: TextReading) -> str:
     typed, read = {each for each, _ in words}, {bare(word) for _, word in words}
     if len(read) < len(typed):
         return (
-            f"The text has {len(typed)} spellings, and the model sees {len(read)}: to the model, the other spellings "
-            "are "
-            "the same word."
+            f"The text has {len(typed)} spellings, but the model sees only {len(read)}. To the model, the other "
+            "spellings are the same word."
         )
     changed = next(((each, word.text) for each, word in words if _respelled(each, word) and askable(word)), None)
     if changed is not None:
         return f"The text has {quoted(changed[0])}, and the model reads {quoted(changed[1])}."
     if all(isinstance(word, WordSteps) for _, word in words):
-        return "Every spelling stays as it is."
+        return "Every spelling stays the same."
     return "This model keeps capitals and accents, so “She” and “she” are two words to it."
 
 
@@ -66,7 +65,7 @@ def _respelled(typed: str, word: Word) -> bool:
 
 @asks(
     basis=derivable(LESSON, "cut", "the spellings below the boxes"),
-    hint="What does this model do with “She” before the word is looked up?",
+    hint="What does this model do with “She” before it looks up the word?",
     returns=2,
 )
 def in_capitals(spot: Spot) -> Question | None:
@@ -88,10 +87,10 @@ def in_capitals(spot: Spot) -> Question | None:
         )
         return question(
             "in-capitals",
-            f"You shout: you type {capitals} in place of {quoted(small)}. What does the model notice?",
+            f"You shout: you type {capitals} instead of {quoted(small)}. What does the model notice?",
             [
                 Option("Nothing: it reads the same id", why, correct=same),
-                Option("It reads other ids", why, correct=not same),
+                Option("It reads different ids", why, correct=not same),
                 Option("It reads the same id, and a sign for capitals", f"{why} There is no sign for capitals."),
             ],
         )
@@ -127,8 +126,8 @@ def _named(texts: Sequence[TokenizationSteps]) -> list[tuple[str, TokenizationSt
 def _rule(steps: TokenizationSteps) -> str:
     if isinstance(steps, BpeSteps):
         return (
-            "Before a word is looked up, the text is cut into **pre-tokens**. Letters, digits and other signs are kept "
-            "apart, and **a space belongs to the word after it**. No token crosses one of these cuts."
+            "Before a word is looked up, the text is cut into **pre-tokens**. Letters, digits and other signs are "
+            "separated, and **a space belongs to the word after it**. No token crosses one of these cuts."
         )
     return (
         "Before a word is looked up, two things happen. **Normalization** unifies spellings, so that the vocabulary "
@@ -181,9 +180,9 @@ def _show_bytes(view: TokenizationView) -> None:
             return
         told = (
             f"{view.model} cuts words by **byte-pair encoding**, **BPE** for short. BPE starts with single bytes and "
-            "joins neighbours again and again; the step **Pieces** shows how. A byte that can be printed is written as "
-            "itself. Every other byte is written as another letter: a space becomes “Ġ”. From lesson 2 on, the lab "
-            "writes “␣” for it."
+            "joins neighbours again and again, as the step **Pieces** shows. A printable byte is written as itself. "
+            "Every other byte is written as some other letter: a space, for example, becomes “Ġ”. From lesson 2 on, "
+            "the lab writes “␣” for it."
         )
         say(told)
         word = choose_word(view.reading.words)

@@ -116,7 +116,7 @@ def _how_it_is_cut(word: WordSteps, others: Sequence[str]) -> Question | None:
     why = f"{quoted(word.matches[0].candidate)} is the longest beginning that is in the vocabulary."
     return question(
         "another-word",
-        f"All the pieces below are in the vocabulary. How does the tokenizer cut {quoted(word.text)}?",
+        f"The vocabulary has all of these pieces. How does the tokenizer cut {quoted(word.text)}?",
         [
             Option(right, why, correct=True),
             *(Option(each, f"{why} The tokenizer takes the longest beginning that fits.") for each in others),
@@ -126,7 +126,7 @@ def _how_it_is_cut(word: WordSteps, others: Sequence[str]) -> Question | None:
 
 
 @asks(
-    basis=bet("Words are cut where their meaning has parts.", "Words are cut by a rule that knows only spellings."),
+    basis=bet("Words are cut where their meaning has parts.", "A rule that knows only spellings cuts the words."),
     hint="Does the tokenizer know anything about words, or does it only follow a rule?",
     returns=3,
 )
@@ -157,8 +157,11 @@ def _why_longest(model: models.Model, word: WordSteps) -> Question | None:
         "does the tokenizer take the longer one?",
         [
             Option("The tokenizer always takes the longest entry that fits", why, correct=True),
-            Option("It has a meaning of its own", f"The tokenizer knows neither meanings nor grammar. {why}"),
-            Option("It is more frequent in texts", f"The number of times an entry occurs does not matter here. {why}"),
+            Option("The longer one has its own meaning", f"The tokenizer knows neither meanings nor grammar. {why}"),
+            Option(
+                "The longer one is more frequent in texts",
+                f"The number of times an entry occurs does not matter here. {why}",
+            ),
         ],
     )
 
@@ -182,7 +185,7 @@ def _why_first(word: BpeWord) -> Question | None:
 
 @asks(
     basis=derivable(LESSON, "pieces", "the rule, and the pieces of a word"),
-    hint="Is the sign in the vocabulary? If not, which smaller parts is it made of?",
+    hint="Is the sign in the vocabulary? If not, of which smaller parts is it made?",
 )
 def unknown_sign(spot: Spot) -> Question | None:
     """Ask what the model reads for a sign that hardly any text contains."""
@@ -194,18 +197,18 @@ def unknown_sign(spot: Spot) -> Question | None:
     why = f"It reads {quoted(' · '.join(found.tokens))}."
     if lost:
         why += (
-            " It would read the same for every other sign that is not in the vocabulary, so it cannot know that you "
-            f"typed {_SIGN}."
+            " The model would read the same token for every other sign that is not in the vocabulary, so it cannot "
+            f"know that you typed {_SIGN}."
         )
     elif several:
-        why += " Every text is made of bytes, and each byte is in the vocabulary: nothing is lost."
+        why += " Every text is made of bytes, and each byte is in the vocabulary, so nothing is lost."
     return question(
         "unknown-sign",
         f"You add the sign {_SIGN} to your text. What does the model read there?",
         [
             Option("One token that also replaces other unknown signs", why, correct=lost),
             Option("The bytes in which the sign is stored", why, correct=several and not lost),
-            Option("A token of its own", why, correct=not lost and not several),
+            Option("A separate token for this sign", why, correct=not lost and not several),
             Option(
                 "Nothing: it is left out",
                 f"{why} Only signs that nobody can see, such as control characters, are left out.",
@@ -225,8 +228,8 @@ def show(view: TokenizationView) -> None:
         return
     if typo is not None and word == typo.wrong:
         say(
-            "Your words are all in the vocabulary. So here is one with a typing error, which is not in it: "
-            f"{quoted(typo.wrong.text.strip())} for {quoted(typo.word)}. The model reads its pieces."
+            "Your words are all in the vocabulary. So here is a word with a typing error, which is not in the "
+            f"vocabulary: {quoted(typo.wrong.text.strip())} for {quoted(typo.word)}. The model reads its pieces."
         )
     else:
         say("No vocabulary has every word. If a word is missing, the model reads its pieces.")
@@ -234,7 +237,7 @@ def show(view: TokenizationView) -> None:
     meaning(said(word))
     ask_beside(LESSON, another_word(Spot.of(view.trace)))
     say(another_language(view.reading.tokenizer))
-    link_to_toy("Where does the vocabulary come from? Watch one being learned", MERGE_STEP)
+    link_to_toy("Where does a vocabulary come from? Watch how one is learned", MERGE_STEP)
 
 
 def _show_cut(view: TokenizationView, word: Word) -> None:
@@ -255,13 +258,13 @@ def _rule(word: Word) -> str:
         return (
             "**WordPiece**, the tokenizer of BERT, finds the longest beginning of the word that is in the vocabulary. "
             f"Then it does the same with the rest. {quoted(word.continuing_prefix)} marks a piece that continues a "
-            "word. A word with a sign that is in no piece becomes one token, [UNK]."
+            "word. If a word has a sign that no piece contains, the whole word becomes one token, [UNK]."
         )
     space = byte_symbols()[0x20]
     return (
         "**Byte-pair encoding**, the tokenizer of GPT-2, starts with single bytes. It "
         "has a list of pairs to join, in the order in which they were learned. Of all neighbours in the word, it joins "
-        "the pair that was learned first. It goes on until no two neighbours are in the list."
+        "the pair that was learned first. It continues until no pair of neighbours is in the list."
         + (f" {quoted(space)} is the sign for a space." if space in word.symbols else "")
     )
 

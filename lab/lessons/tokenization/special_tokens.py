@@ -31,20 +31,19 @@ def first_token(trace: Trace) -> str:
     if not trace.encoding.special[0] or trace.model.config.causal:
         return ""
     name = quoted(trace.labels[0])
-    learned = (
-        f"While the model learned, the last vector of {name} had to say whether a second text follows the first. "
-        * (trace.model.weights.pair_head is not None)
+    learned = f"In training, the last vector of {name} had to show whether a second text follows the first. " * (
+        trace.model.weights.pair_head is not None
     )
     return (
-        f"**What {name} is for.** {learned}It belongs to no word, so whoever trains the model for a task of their own, "
-        f"such as good news or bad, reads the answer from its last vector."
+        f"**What {name} is for.** {learned}It belongs to no word. So if you train the model for your own task, such "
+        "as good or bad news, you can read the answer from its last vector."
     )
 
 
 def show(view: TokenizationView) -> None:
     """Show the tokens that are not from the text, and say how long an input may be."""
     encoding, config = view.trace.encoding, view.trace.model.config
-    say("Some tokens are not in your text. The model adds them as markers, such as a marker for the end of a text.")
+    say("Some tokens are not in your text. The model adds them as markers, for example for the end of a text.")
     groups = encoding.segment_ids if encoding.pair is not None and config.segments > 1 else None
     draw_chips(encoding_chips(encoding), ids=encoding.token_ids, groups=groups)
     listed = special_tokens(view.trace.model.tokenizer, encoding)
@@ -55,7 +54,7 @@ def show(view: TokenizationView) -> None:
     _show_segments(view)
     st.progress(
         len(encoding) / config.max_tokens,
-        f"Your input has {count(len(encoding), 'token')}. {view.model} has room for {config.max_tokens}; it does not "
+        f"Your input has {count(len(encoding), 'token')}. {view.model} has room for {config.max_tokens}. It does not "
         "read what comes after them.",
     )
     _show_unread(view)
@@ -79,7 +78,7 @@ def _show_segments(view: TokenizationView) -> None:
     if encoding.pair is None:
         return
     if segments < 2:
-        say(f"{view.model} has no segments: only the tokens themselves separate the two texts.")
+        say(f"{view.model} has no segments. Only the tokens themselves separate the two texts.")
         return
     ranges = []
     for segment in sorted(set(encoding.segment_ids)):

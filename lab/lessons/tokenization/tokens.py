@@ -70,7 +70,7 @@ def _counted(whole: int) -> str:
 
 @asks(
     basis=bet("Words with neighbouring ids have something in common.", "An id is only a place in a list."),
-    hint="Who put the words into this order, and did they know what the words mean?",
+    hint="Who put the words into this order? Did they know what the words mean?",
     returns=1,
 )
 def neighbours(spot: Spot) -> Question | None:
@@ -87,7 +87,7 @@ def neighbours(spot: Spot) -> Question | None:
     why = "An id is only a place in a list. For the model, a word’s meaning begins with a vector, which lesson 2 shows."
     return question(
         "neighbours",
-        f"{quoted(word)} has the id {token_id:,}, and {quoted(other)} has the id {near:,}. What do the ids tell you "
+        f"{quoted(word)} has the id {token_id:,}, and {quoted(other)} has the id {near:,}. What do these ids tell you "
         "about the two words?",
         [
             Option("Nothing about their meaning", why, correct=True),
@@ -118,17 +118,17 @@ def _likeness(trace: Trace, one: int, other: int) -> float:
 def show(view: TokenizationView) -> None:
     """Show the whole input, cut into tokens, with the ids that the model reads."""
     say(
-        "A model cannot read letters. So your text is cut into pieces, called **tokens**, and each token is looked up "
-        f"in a fixed list, the **vocabulary**. {view.model}, the model on screen, knows "
-        f"{view.trace.model.config.vocabulary:,} tokens. The model gets only each token’s number in this list, its "
-        "**id**."
+        "A model cannot read letters. So the lab cuts your text into pieces, called **tokens**, and looks up each "
+        f"token in a fixed list, the **vocabulary**. {view.model}, the model on screen, knows "
+        f"{view.trace.model.config.vocabulary:,} tokens. The model gets only the number of each token in this list, "
+        "its **id**."
     )
     encoding = view.trace.encoding
     draw_chips(encoding_chips(encoding), ids=encoding.token_ids)
     dashed = " The model added the tokens in dashed frames." if any(encoding.special) else ""
     st.caption(f"The number below a token is its id. The number above it counts the tokens from 1.{dashed}")
     meaning(said(view.reading))
-    try_this("longer words. How many pieces do they become?", "Take a sentence with rare words", {TEXT: _RARE})
+    try_this("longer words. Into how many pieces are they cut?", "Take a sentence with rare words", {TEXT: _RARE})
     with st.expander("Every token in a table", icon=":material/table:", on_change="rerun", key="_tokens_table") as all:
         if all.open:
             rows = partial(token_table, view.trace)
@@ -136,6 +136,8 @@ def show(view: TokenizationView) -> None:
     config = view.trace.model.config
     show_validation(
         ToyData((tuple(encoding.token_ids),), config.vocabulary, config.max_tokens, 1, 0, first=0),
-        numbers="A toy’s sentences must pass these checks. Here your text is checked in the same way; each word is "
-        "written as its id. The last check fails, because no text contains every token of the vocabulary.",
+        numbers=(
+            "A toy’s sentences must pass these checks. Here, your text is checked in the same way, and each word is "
+            "written as its id. The last check fails, because no text contains every token of the vocabulary."
+        ),
     )

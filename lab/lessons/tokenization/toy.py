@@ -26,11 +26,11 @@ from lab.ui.tables import show_table
 from lab.ui.terms import say
 
 MERGE_STEP = "Merge by merge"
-_PURPOSE = "A toy that shows where a vocabulary comes from: made-up words, and tokens that are learned from them."
+_PURPOSE = "A toy shows where a vocabulary comes from. It learns tokens from made-up words."
 _WORDPIECE = (
-    "**WordPiece** learns in the same way, but another pair wins: the one with the largest score, count(pair) / "
-    "(count(first) · count(second)). Google has not published its training program; the rule is from the Hugging Face "
-    "course."
+    "**WordPiece** learns in the same way, but it merges the pair with the largest score, count(pair) / "
+    "(count(first) · count(second)). Google has not published its training program, so this rule is from the Hugging "
+    "Face course."
 )
 
 
@@ -66,20 +66,20 @@ def _show_corpus(view: ToyView) -> None:
     """The words, as letters."""
     corpus, learned = view.corpus, view.learned
     say(
-        "Where do the pieces in a vocabulary come from? They are learned from a large text, the **corpus**, before the "
-        f"model is trained. You can read this whole corpus: {len(corpus.times)} made-up words, each several times. At "
-        "the start, every letter is a token."
+        "Where do the pieces in a vocabulary come from? They are learned from a large text, the **corpus**, before "
+        f"the model is trained. This corpus is so small that you can read all of it. It has {len(corpus.times)} "
+        "made-up words, each several times. At the start, every letter is a token."
     )
     _show_words(learned, 0)
     say(
         f"The corpus is {count(_tokens(learned, 0), 'token')} long. The vocabulary has {len(learned.letters)} letters "
-        f"({written(learned.letters)}), and {UNKNOWN} for every other sign."
+        f"({written(learned.letters)}), and {UNKNOWN} stands for every other sign."
     )
     with st.expander("How the words were made"):
         say(
-            f"Each word is one of the stems {written(corpus.stems)} with one of the endings {written(corpus.endings)}. "
-            "The program that learns the vocabulary does not know this. The corpus leaves out "
-            f"{written(corpus.unseen)}: you can try them later, as words that were never seen."
+            f"Each word is one of the stems {written(corpus.stems)} with one of the endings "
+            f"{written(corpus.endings)}. The program that learns the vocabulary does not know this. The corpus leaves "
+            f"out {written(corpus.unseen)}. You can try these words later, as words that the program has never seen."
         )
         rows = {
             "different words": len(corpus.times),
@@ -179,8 +179,8 @@ def _show_found(corpus: Corpus, learned: Learned, made: int) -> None:
     whole = f", and so {'is' if len(words) == 1 else 'are'} {count(len(words), 'whole word')}" if words else ""
     meaning(
         f"Counting alone has found **{len(stems)}** of the {len(corpus.stems)} stems and **{len(endings)}** of the "
-        f"{len(corpus.endings)} endings: they are single tokens now{whole}. The corpus was "
-        f"{_tokens(learned, 0)} tokens long and has **{_tokens(learned, made)}** now; the vocabulary has "
+        f"{len(corpus.endings)} endings: they are now single tokens{whole}. The corpus was {_tokens(learned, 0)} "
+        f"tokens long, and now it has **{_tokens(learned, made)}**. The vocabulary has "
         f"{len(learned.vocabulary(made))}."
     )
 
@@ -224,12 +224,12 @@ def _show_way(learned: Learned, word: str, made: int) -> None:
     way = learned.way(word, made)
     joined = ["the letters", *(f"{number} · {' + '.join(learned.merges[number - 1])}" for number, _ in way[1:])]
     if not made:
-        why = "you have made no merge yet, so the word is still in letters. Which merges change it?"
+        why = "you have made no merge yet, so the word is still cut into letters. Which merges change it?"
         try_this(why, f"Make all {MERGES} merges", {TOY_MERGES: MERGES})
         return
     say(
-        "BPE cuts a word by making its merges again, in the order in which they were learned. (BERT’s WordPiece takes "
-        "the longest entry that fits instead; see **Pieces**.) These merges change the word:"
+        "BPE cuts a word by making its merges again, in the order in which they were learned. (BERT’s WordPiece "
+        "takes the longest entry that fits, as the step **Pieces** shows.) These merges change the word:"
     )
     show_table(pd.DataFrame({"merge": joined, "pieces": [" · ".join(each) for _, each in way]}))
 
@@ -246,8 +246,8 @@ def _show_agreement(page: LessonPage, view: ToyView, *, tell: bool) -> None:
     icon = ":material/verified:" if same else ":material/error:"
     with page.header.badge.container(), st.popover(label, icon=icon, on_change="rerun", key="agreement") as badge:
         if badge.open:
-            verdict = "They are the same, in the same order." if same else "They are not the same."
-            st.markdown(f"The library *tokenizers* learns its own merges from the same words. {verdict}")
+            verdict = "Its merges are the same, in the same order." if same else "Its merges are not the same."
+            st.markdown(f"The library *tokenizers* learns merges from the same words. {verdict}")
             if not tell:
                 st.markdown("Answer the question on the page, and a table that compares the two appears here.")
                 return

@@ -23,7 +23,7 @@ def listed(state: Mapping[Pieces, int]) -> str:
     return ", ".join(f"{written(pieces)} × {times}" for pieces, times in state.items())
 
 
-_PAIRS = "Count each pair of neighbours over the whole corpus, and count a word as often as it occurs."
+_PAIRS = "Count each pair of neighbours in the whole corpus. If a word occurs five times, its pairs count five times."
 
 
 def next_pair(id: str, prompt: str, learned: Learned, made: int) -> Question | None:
@@ -57,8 +57,8 @@ def _next(learned: Learned) -> Question | None:
     asked = (
         next_pair(
             "toy-next-pair",
-            f"After {count(made, 'merge')} the corpus is {listed(learned.states[made])}. Which pair {rule}, and is "
-            "merged next?",
+            f"After {count(made, 'merge')} the corpus is {listed(learned.states[made])}. Which pair {rule}, so that "
+            "it is merged next?",
             learned,
             made,
         )
@@ -71,10 +71,10 @@ def _parts_stay(learned: Learned) -> Question | None:
     """Ask whether a merge removes the two tokens that it joins: not from the vocabulary, as other words need them."""
     made = learned.merges[0]
     joined, parts = written(["".join(made)]), " and ".join(map(written, zip(made, strict=True)))
-    why = f"A merge adds one token and removes none. Words with only one of {parts} still need it."
+    why = f"A merge adds one token and removes no token. Words with only one of {parts} still need this part."
     return question(
         "toy-parts",
-        f"The first merge makes {joined} out of {parts}. What happens to {parts} in the vocabulary?",
+        f"The first merge makes {joined} from {parts}. What happens to {parts} in the vocabulary?",
         [
             Option("They stay: the vocabulary has one token more", why, correct=True),
             Option("They are removed: the vocabulary has one token less", why),
@@ -99,7 +99,7 @@ def _unseen(corpus: Corpus, learned: Learned) -> Question | None:
         asked = question(
             "toy-unseen",
             f"These tokens were learned, in this order: {tokens}. The corpus does not contain the word "
-            f"{written([word])}. How is it cut?",
+            f"{written([word])}. How is this word cut?",
             options,
             "Apply the merges in the order in which they were learned.",
         )

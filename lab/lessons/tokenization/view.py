@@ -68,7 +68,7 @@ def show_explained(view: TokenizationView) -> bool:
     """Return whether there are steps to show; if not, the tokens are on screen, and the reason."""
     if view.foreign:
         st.info(
-            "This tokenizer works another way than the tokenizers that this lesson explains. Here are its tokens.",
+            "This tokenizer does not work like the tokenizers that this lesson explains. Here are its tokens.",
             icon=":material/info:",
         )
         draw_chips(encoding_chips(view.trace.encoding), ids=view.trace.token_ids)
@@ -113,8 +113,9 @@ def _show_agreement(view: TokenizationView) -> None:
         if badge.open:
             same = "Tokens, ids and characters are the same."
             st.markdown(
-                "Your text is cut twice: by the steps of this lesson, and by the library *tokenizers*, whose tokens "
-                f"the model reads. {same if wrong is None else f'Token {wrong} is the first one that differs.'}"
+                "The lab cuts your text twice: with the steps of this lesson, and with the library *tokenizers*, "
+                "whose tokens the model reads. "
+                f"{same if wrong is None else f'Token {wrong} is the first one that differs.'}"
             )
             for each in found:
                 show_table(tables.agreement_table(each), numbered=True)

@@ -20,7 +20,7 @@ STAGES: Mapping[StageName, tuple[str, str]] = {
         "Space out ideographs",
         "Each Chinese character gets a space on both sides, in Japanese or Korean text, too.",
     ),
-    "strip_accents": ("Strip accents", "Accents are taken off their letters."),
+    "strip_accents": ("Strip accents", "Letters lose their accents."),
     "lowercase": ("Lower case", "Capital letters become small ones."),
 }
 
@@ -68,19 +68,19 @@ def about_lookup(word: WordSteps, lookups: tuple[Lookup, ...], at: int) -> str:
     lookup = lookups[at]
     name, token = quoted(lookup.candidate), quoted(word.pieces[0].token)
     if lookup.found and len(word.pieces) == 1:
-        return f"{name} is in the vocabulary as a whole: one lookup, one token."
+        return f"{name} is in the vocabulary as a whole, so one lookup gives one token."
     if lookup.found and lookup.end == len(word.text):
         return f"{name} is in the vocabulary, and no part of the word is left. Its tokens are {joined(word.pieces)}."
     if lookup.found:
         rest = quoted(word.text[lookup.end :])
         mark = quoted(word.continuing_prefix)
-        return f"{name} is in the vocabulary. {rest} is left and is looked up next, with {mark} in front."
+        return f"{name} is in the vocabulary. {rest} is left. The tokenizer looks it up next, with {mark} in front."
     if at + 1 < len(lookups):
         return f"{name} is not in the vocabulary. The next candidate is one character shorter."
     dropped = len(word.matches)
     pieces = "piece already found is" if dropped == 1 else f"{dropped} pieces already found are"
     lost = f" The {pieces} dropped." if dropped else ""
-    return f"{name} is not in the vocabulary, and nothing shorter is left. So the whole word becomes {token}.{lost}"
+    return f"{name} is not in the vocabulary, and there is nothing shorter. So the whole word becomes {token}.{lost}"
 
 
 def about_merge(word: BpeWord, at: int) -> str:
@@ -102,22 +102,24 @@ def about_uncut(word: WordSteps | BpeWord, limit: int) -> str | None:
     name = joined(word.pieces)
     if word.added:
         token_id = word.pieces[0].token_id
-        return f"{name} is an added token, id {token_id}: it is taken out before words are cut, and stays whole."
+        return (
+            f"{name} is an added token with the id {token_id}. It is taken out before words are cut, so it stays whole."
+        )
     if isinstance(word, BpeWord):
         return _unmerged(word, name)
     if word.unknown == "too many characters":
         return (
-            f"The word has {len(word.text)} characters, and this tokenizer looks at no more than {limit}: "
-            f"it becomes {name} without a lookup."
+            f"The word has {len(word.text)} characters, but this tokenizer looks at no more than {limit}. So the word "
+            f"becomes {name} without a lookup."
         )
     return None
 
 
 def _unmerged(word: BpeWord, name: str) -> str | None:
     if word.taken_whole:
-        return f"The whole word is in the vocabulary, and this tokenizer takes it as it is: {name}."
+        return f"The whole word is in the vocabulary, so this tokenizer keeps it whole: {name}."
     if len(word.symbols) == 1:
-        return f"It is a single byte, so there is nothing to merge: {name}."
+        return f"This word is a single byte, so there is nothing to merge: {name}."
     if not word.merges:
         return f"No two neighbours are in the list of merges, so every byte stays a token: {name}."
     return None

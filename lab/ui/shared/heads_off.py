@@ -28,7 +28,7 @@ def ask(view: OneHead, *, first: bool) -> PredictionView | None:
     reason = cannot_predict(trace.model)
     if page.selection[MODE] == TOY and (reason is not None or not trace.model.config.causal):
         show_sentence(view)
-        st.info("In this toy no word is hidden, so the figure shows how its vectors move.", icon=":material/info:")
+        st.info("In this toy, no word is hidden, so the figure shows how its vectors move.", icon=":material/info:")
     elif reason is not None:
         show_sentence(view)
         st.info(f"{reason} So the figure shows how its vectors move.", icon=":material/info:")
@@ -55,8 +55,8 @@ def may_run(trace: Trace) -> bool:
     config, n, most = trace.model.config, len(trace), ablation.longest(trace.model.config, _NUMBERS)
     if n > most:
         st.info(
-            f"{config.layers * config.heads} runs of {n} tokens do not fit into this server’s memory. Shorten the text "
-            f"to {most} tokens or fewer.",
+            f"The memory of this server is too small for {config.layers * config.heads} runs of {n} tokens. Shorten "
+            f"the text to {most} tokens or fewer.",
             icon=":material/content_cut:",
         )
         return False

@@ -112,7 +112,10 @@ def show_machine(trace: Trace, key: str, setting: MachineSetting) -> None:
         "machine", figure.payload(page), key, states=["act"], on_change=partial(_act, trace, key, begin, setting.lead)
     )
     if seen.twin:
-        st.caption("Untrained: the same parts with random weights, before the first training step. Nothing is learned.")
+        st.caption(
+            "You see the untrained model: the same parts with random weights, before the first training step. It "
+            "has learned nothing."
+        )
     if not setting.waits:
         show_numbers(figure.table, f"{key}-numbers", call)
 

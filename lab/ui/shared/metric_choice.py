@@ -28,7 +28,10 @@ def threshold() -> float:
 
 def choose_version() -> bool:
     """Draw the choice between raw and corrected metrics; return True for corrected."""
-    help_ = "Raw: as published. Corrected: adjusted so that you can compare texts of different lengths."
+    help_ = (
+        "“Raw” values are computed as published. “Corrected” values are adjusted so that you can compare texts of "
+        "different lengths."
+    )
     return VERSION.choose("Formula", help=help_) == CORRECTED
 
 
@@ -53,7 +56,7 @@ def no_choice(values: Values) -> bool:
     if np.isfinite(values).all():
         return False
     st.info(
-        "With a single token no row has a choice, so this corrected metric has no value. Write a longer text.",
+        "With a single token, no row has a choice, so this corrected metric has no value. Write a longer text.",
         icon=":material/edit:",
     )
     return True
@@ -71,8 +74,10 @@ def choose_sinks(otherwise: str | None = None) -> None:
     """
     SINKS.choose(
         "Special tokens or first token",
-        help="Left out: the rows and columns of [CLS] and [SEP] (in a model without them, of the first token) are "
-        "removed, and each row is divided by its remaining sum.",
+        help=(
+            "If you choose “Left out”, the lab removes the rows and columns of [CLS] and [SEP] (in a model without "
+            "these tokens, of the first token), and divides each row by its remaining sum."
+        ),
     )
     if otherwise is not None:
         st.caption(otherwise)

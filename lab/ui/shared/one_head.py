@@ -98,7 +98,7 @@ def show_map(view: OneHead) -> None:
         st.rerun()
     weight = view.row.weights[view.key]
     if view.trace.model.id == CONSTRUCTED:
-        st.markdown(f"Head {view.head + 1} was written by hand, to {HEAD_RULES[view.head]}.")
+        st.markdown(f"Head {view.head + 1} was written by hand to {HEAD_RULES[view.head]}.")
     st.markdown(
         f"{view.token(view.query)} gives {view.token(view.key)} the weight **{weight:.3f}**. Click a cell to choose "
         "another pair."

@@ -111,7 +111,7 @@ def look(page: OpenPage, plain: Trace, of: Looking | None = None) -> PredictionV
 
 def blank_view(page: OpenPage, trace: Trace, place: int, of: Looking | None = None) -> PredictionView:
     """A step's own sentence with its blank at ``place``; learners cannot change it. ``of`` draws the arcs of a head."""
-    hint = _ASKED if of is None else f"{_ASKED} The arcs show where this head looks from there."
+    hint = _ASKED if of is None else f"{_ASKED} The arcs show where this head looks from the blank."
     show_row(replace(sentence(trace, place, of=of), hidden=(place,), hint=hint), lambda query, key: None)
     return PredictionView(
         page, trace, trace, (place,), (), place, predictions.masked_prediction(trace, trace.encoding, place)
@@ -125,8 +125,8 @@ def _look_ahead(page: OpenPage, plain: Trace, of: Looking | None) -> PredictionV
     masking.show_read(plain, place, of)
     if place == start < len(plain) - 1:
         st.caption(
-            "The lab asks inside your text, before its last whole word, because after the final "
-            f"{quoted(word_of(plain.model.tokenizer, plain.token_ids[-1]))} the model expects a new sentence or the "
-            "end. Choose another token, and the lab asks what follows that token."
+            "The lab asks inside your text, before its last whole word, because the model expects a new sentence or "
+            f"the end after the final {quoted(word_of(plain.model.tokenizer, plain.token_ids[-1]))}. If you choose "
+            "another token, the lab asks what follows that token."
         )
     return PredictionView(page, plain, plain, (), (), place, predictions.next_prediction(plain, place))

@@ -104,7 +104,7 @@ def _begin(trace: Trace) -> None:
 def _cuts(trace: Trace, watched: int) -> Cuts:
     cuts, whole = Cuts.read(CUT.chosen(), trace, watched)
     if not whole:
-        selection.note("Some of the link’s cuts do not exist in this text or model; the other cuts are made.")
+        selection.note("Some cuts in the link do not exist in this text or model. The lab makes the other cuts.")
         CUT.set(str(cuts))
     return cuts
 
@@ -125,7 +125,7 @@ def _act(key: str, trace: Trace, watched: int) -> None:
         case _:
             text = str(cuts_after(reported, cuts))
             if len(text) > CUT.longest:
-                selection.note("A link cannot hold more cuts. Heal one first.")
+                selection.note("A link cannot hold more cuts. Undo one cut first.")
             else:
                 CUT.set(text)
 

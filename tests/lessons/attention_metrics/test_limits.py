@@ -19,7 +19,7 @@ def test_the_raw_entropy_of_a_uniform_head_grows_with_the_text(causal: bool) -> 
     """n rows of ln n each, or ln 1 + … + ln n in a causal model; corrected, it is 1 at every length."""
     raw = [sum(np.log(at) for at in range(1, n + 1)) if causal else n * np.log(n) for n in LENGTHS]
     told = limits.said(causal, "spread", 0.01)
-    assert f"from {raw[0]:.4g} on {LENGTHS[0]} tokens to {raw[-1]:.4g} on {LENGTHS[-1]}" in told
+    assert f"from {raw[0]:.4g} with {LENGTHS[0]} tokens to {raw[-1]:.4g} with {LENGTHS[-1]}" in told
     assert "The corrected value is 1 at every length" in told
 
 
@@ -29,5 +29,5 @@ def test_a_row_is_as_uncertain_as_told(trace: Trace, maps: NDArray[np.float64]) 
     own = weights[query]
     entropy = float(-(own[own > 0] * np.log(own[own > 0])).sum())
     told = by_hand.said(trace, query, row)
-    assert re.search(rf"In effect it looks at {np.exp(entropy):.1f}:", told)
+    assert re.search(rf"It effectively looks at {np.exp(entropy):.1f},", told)
     assert f"{entropy / np.log(len(own)):.0%}" in told

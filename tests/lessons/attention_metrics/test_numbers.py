@@ -43,7 +43,7 @@ def test_the_odd_one_out_is_the_metric_with_the_smallest_correlations(trace: Tra
     pairs = np.abs([[spearman(one, other) for other in values] for one in values])
     told = numbers.said(every)
     close = int((pairs[np.triu_indices(6, 1)] >= 0.8).sum())
-    assert f"Of 15 pairs of metrics, {close} sort" in told
+    assert f"Of 15 pairs of metrics, {close} put" in told
     mean = (pairs.sum(1) - 1) / 5
     first, second = np.sort(mean)[:2]
     question = numbers.least_like(Spot.of(trace))

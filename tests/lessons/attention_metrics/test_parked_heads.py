@@ -29,8 +29,8 @@ def test_the_heads_without_which_most_changes_are_counted(trace: Trace, to_mean:
     share, moved = parked_share(trace).ravel(), effect_sizes(trace, None, None, to_mean).ravel()
     parking = sum(share[at] > np.median(share) for at in sorted(range(len(moved)), key=lambda at: -moved[at])[:10])
     said = parked_heads.said(trace, to_mean)
-    assert f"Of the ten heads without which most changes, **{parking or 'none'}**" in said
-    assert ("may be needed all the same" in said) == (parking >= 3)
+    assert f"Of the ten heads whose removal changes the vectors most, **{parking or 'none'}**" in said
+    assert ("may still need a head that parks" in said) == (parking >= 3)
     assert ("hardly needs" in said) == (parking <= 1)
     question = parked_heads.needs_them(Spot.of(trace))
     parking = parked_heads.needed(trace).parking
@@ -107,7 +107,7 @@ def test_what_arrives_from_a_resting_place_is_measured_by_lengths(trace: Trace) 
     assert given == pytest.approx(float(traced.attention[head][~out][:, out].sum(-1).mean()), abs=1e-5)
     assert arrives == pytest.approx(float(expected), abs=1e-4)
     told = parked_heads.said_of_sink(trace)
-    assert f"{arrives:.2f} comes from there" in told
+    assert f"{arrives:.2f} of what it adds to the words comes from there" in told
     assert ("only" in told) == (arrives <= given - 0.05)
 
 
@@ -116,9 +116,9 @@ def test_the_two_groups_are_told_with_their_means() -> None:
     told = partial(parked_against_busy, trace=trace)
     shares, effects = np.array([[0.95, 0.2], [0.97, 0.1]]), np.array([[0.1, 0.4], [0.2, 0.6]])
     said = told(shares, effects)
-    assert said.startswith("2 heads of 4 park") and "by 0.15 of their length on average, at most 0.20" in said
-    assert "0.50 of their length on average, at most 0.60" in said
-    assert "by always less than 0.01" in told(shares, effects * 1e-3)
+    assert said.startswith("2 heads of 4 park") and "by 0.15 of their length on average, and at most by 0.20" in said
+    assert "0.50 of their length on average, and at most by 0.60" in said
+    assert "by less than 0.01 of their length in every case" in told(shares, effects * 1e-3)
     none = told(shares - 0.5, effects)
     assert "No head sends more than 90%" in none and "nearest (0.47)" in none
     assert "All 4 heads park" in told(shares * 0 + 1, effects)

@@ -53,7 +53,7 @@ def test_a_word_that_occurs_twice_is_found_and_has_one_row(traces: list[Trace]) 
     for trace in traces:
         for token in range(0, len(trace), 3):
             said = shown(vectors.said(trace, token))
-            found = re.search(r" is token (\d+) and token (\d+), and gets the same row", said)
+            found = re.search(r" is token (\d+) and token (\d+). It gets the same row", said)
             if found is None:
                 assert "wherever it occurs" in said and trace.token_ids.count(trace.token_ids[token]) == 1
                 words = [i for i, special in zip(trace.token_ids, trace.encoding.special, strict=True) if not special]
@@ -106,7 +106,7 @@ def test_near_positions_are_called_alike_only_where_they_are(name: str) -> None:
     near, *rest = (float(np.mean(np.sum(unit[k:] * unit[: len(unit) - k], axis=1))) for k in range(1, 64))
     said = shown(learned_or_computed.said(trace, 64, 64, 1e4)).partition(" For computed")[0]
     assert numbers(said) == pytest.approx([near, max(rest)], abs=0.006)
-    assert ("are the most alike" in said) == (near - max(rest) > 0.05)
+    assert ("are the most similar" in said) == (near - max(rest) > 0.05)
 
 
 def test_turned_words_keep_their_cosine(traces: list[Trace]) -> None:

@@ -81,7 +81,9 @@ def test_without_the_function_two_matrices_are_one(name: str) -> None:
     question = without_function(Spot(run, 1, 0, 1, 1))
     assert question is not None
     width = run.model.config.width
-    assert one.shape == (width, width) and answer(question).text.endswith(f"{width:,} × {width:,} could do")
+    assert one.shape == (width, width) and answer(question).text.endswith(
+        f"more than one matrix of {width:,} × {width:,}"
+    )
 
 
 def test_without_the_sum_nothing_of_the_vector_is_left() -> None:

@@ -34,7 +34,7 @@ def test_what_is_odd_about_lab_bert_is_said(text: str) -> None:
     after, before = (sublayer_changes(each).relative[:, 1, CAT] for each in (run, twin))
     said = changes.much_added(after, before, sublayer_changes(run).cosine[:, 1, CAT])
     assert said is not None and said.startswith("**This is odd.** Layers 1, 2 and 4 add more than 10 times")
-    assert "With random weights no layer adds that much" in said
+    assert "With random weights, no layer adds that much" in said
     norms = [run.layer(each).attention_norm for each in (0, 1, 3)]
     steps = [
         (x[CAT], run.layer(each).ffn_output[CAT]) for each, x in zip((0, 1, 3), norms, strict=True) if x is not None
@@ -86,7 +86,7 @@ def test_nothing_is_called_odd_that_is_not(text: str) -> None:
     [
         ([0.1, -0.19], "of x + Δ with x is −0.19 to 0.10: the old direction is nearly gone."),
         ([0.9, 0.9], "is 0.90: the direction hardly changes"),
-        ([0.9, 0.1], "is 0.10 to 0.90, where 1 is the old direction and 0 a right angle"),
+        ([0.9, 0.1], "is 0.10 to 0.90, where 1 is the old direction and 0 is a right angle"),
     ],
 )
 def test_how_far_a_vector_is_turned_is_what_the_cosine_says(cosine: list[float], told: str) -> None:
@@ -97,12 +97,15 @@ def test_how_far_a_vector_is_turned_is_what_the_cosine_says(cosine: list[float],
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        (Commonest(7, 10, 12, excited=200, occurs=40, hits=38), "38 of the 200 tokens that excite it are “to”"),
+        (Commonest(7, 10, 12, excited=200, occurs=40, hits=38), "only 38 of the 200 tokens that excite it are “to”"),
         (
             Commonest(7, 12, 12, excited=20, occurs=40, hits=20),
-            "20 of the 20 tokens that excite it. But at 20 other “to”",
+            "20 of the 20 tokens that excite it are “to”. But it stays silent at 20 other places",
         ),
-        (Commonest(7, 12, 12, excited=40, occurs=40, hits=38), "38 of the 40 tokens that excite it. Of the 40 “to” in"),
+        (
+            Commonest(7, 12, 12, excited=40, occurs=40, hits=38),
+            "38 of the 40 tokens that excite it are “to”. The texts have “to” in 40 places",
+        ),
     ],
 )
 def test_strongest_tokens_that_are_alike_are_told_from_all_that_excite(found: Commonest, said: str) -> None:
@@ -151,7 +154,7 @@ def test_without_a_neuron_the_word_s_probability_is_that_of_a_run_without_it(nam
             else:
                 assert _numbers(said)[:2] == pytest.approx([before[best].item(), after], abs=0.006)
         turned = sum(each.then != best for each in found)
-        assert f"{turned or 'None'} of the 64 neurons" in said
+        assert f"Of the 64 neurons that add most here, {turned or 'none'} change" in said
 
 
 def test_one_head_is_set_beside_the_neurons() -> None:
@@ -181,7 +184,7 @@ def test_words_are_told_apart_by_where_the_neuron_s_vector_points(name: str) -> 
             said, how = aimed_at.words_aimed_at(run, place, layer, neuron, 5)
             assert _numbers(how) == pytest.approx(aims.tolist(), rel=0.02, abs=0.006)
             if aims.max() - aims.min() < 0.01:
-                assert "not point at any of these words more" in said
+                assert "points at none of these words more" in said
                 continue
             first, second = (quoted(word_of(model.tokenizer, int(ids[i]))) for i in (aims.argmax(), aims.argmin()))
             shifts = (after.softmax(-1) - before.softmax(-1))[ids].abs()
@@ -189,7 +192,7 @@ def test_words_are_told_apart_by_where_the_neuron_s_vector_points(name: str) -> 
             assert f"most at {first} and least at {second}" in said
             pairs = [(i, j) for i in range(5) for j in range(5) if aims[i] - aims[j] >= 0.01]
             fit = sum(gains[i] > gains[j] for i, j in pairs)
-            assert f"in {fit} of {len(pairs)} pairs" in said
+            assert f"In {fit} of {len(pairs)} pairs" in said
             verdicts = ("Mostly, yes", "Surprisingly, no", "Only for a part")
             (verdict,) = (each for each in verdicts if each in said)
             assert (verdict == verdicts[0]) == (fit / len(pairs) >= 0.8)
@@ -206,11 +209,11 @@ def test_what_a_layer_and_a_layer_norm_do_is_told_with_their_numbers(name: str) 
         attention, network = (each[2].norm().item() for each in (layer.attention_output, layer.ffn_output))
         said = order.said(run, index, 2)
         assert _numbers(said) == pytest.approx([attention, network], abs=0.006)
-        assert ("network a longer one" in said) == (network > attention)
+        assert ("network adds a longer one" in said) == (network > attention)
         w, d, d_ff = layer.weights, run.model.config.width, run.model.config.ffn_width
         learned = [w.w_q, w.w_k, w.w_v, w.w_o, w.w_1, w.w_2, w.b_q, w.b_k, w.b_v, w.b_o, w.b_1, w.b_2]
         every = sum(each.numel() for each in learned) + 4 * d
-        assert f"has {(2 * d * d_ff + d_ff + d) / every:.0%} of the numbers that training sets" in said
+        assert f"has {(2 * d * d_ff + d_ff + d) / every:.0%} of the numbers that this layer has learned" in said
         rows = order.matrices(layer, True)
         assert sum(count for *_, count in rows) == every and len(rows) == 4
         assert next(name for name, *_ in rows) == ("LayerNorm 1" if run.model.config.pre_norm else "Self-attention")
@@ -223,8 +226,8 @@ def test_what_a_layer_and_a_layer_norm_do_is_told_with_their_numbers(name: str) 
         assert f"{int((active[2] > 0).sum()):,} of {active.shape[1]:,} neurons" in said
         assert f"neuron {best + 1:,}" in said
         others = int((active.argmax(dim=1) == best).sum()) - 1
-        many = {0: "of no other token", 1: "of one other token, too"}
-        assert many.get(others, f"of {others} other tokens, too") in said
+        many = {0: "at no other token", 1: "at one other token, too"}
+        assert many.get(others, f"at {others} other tokens, too") in said
         near = int((active[:, best] > active[2, best] / 2).sum())
         assert ("less than half as active" in said) == (near == 1)
         assert near == 1 or f"At {near} of {len(active)} tokens it is more than half as active" in said
@@ -244,7 +247,10 @@ def test_a_layer_norm_brings_every_vector_to_one_length(name: str) -> None:
                 said = layer_norm.normalized(where, norm_steps(vectors[token], norm, run.model.config.norm_eps))
                 wanted = [each.norm().item() for each in (x, plain, out)]
                 assert _numbers(said) == pytest.approx(wanted, rel=1e-3, abs=0.006)
-                assert wanted[1] == pytest.approx(len(x) ** 0.5, abs=0.01) and "like every other token" in said
+                assert (
+                    wanted[1] == pytest.approx(len(x) ** 0.5, abs=0.01)
+                    and "like the vector of every other token" in said
+                )
                 assert ("make it longer" in said) == (wanted[2] > wanted[1])
 
 
@@ -303,7 +309,7 @@ def test_one_scale_is_told_with_the_lengths_before_and_after(name: str) -> None:
         short = layer_norm.one_scale(1, where, norm_steps(vectors[token], norm, run.model.config.norm_eps))
         standard = torch.nn.functional.layer_norm(vectors[token], vectors[token].shape, eps=run.model.config.norm_eps)
         out = standard * norm.gamma + norm.beta
-        wanted = [standard.norm().item(), vectors[token].norm().item(), out.norm().item()]
+        wanted = [vectors[token].norm().item(), standard.norm().item(), out.norm().item()]
         assert _numbers(short) == pytest.approx(wanted, rel=1e-3, abs=0.006)
 
 
@@ -320,7 +326,7 @@ def test_two_matrices_in_a_row_are_one_matrix(name: str) -> None:
 def test_a_vector_without_variance_is_said_to_stay_short() -> None:
     steps = NormSteps(np.array([1.0, 1.0, 1.002]), np.ones(3), np.zeros(3), 1e-5)
     said = layer_norm.normalized("after attention", steps)
-    assert "ε counts" in said and "every other token" not in said
+    assert "ε matters" in said and "every other token" not in said
 
 
 @pytest.mark.parametrize("name", BLANKS)
@@ -333,7 +339,7 @@ def test_what_a_function_holds_back_is_told_with_the_means_of_both_sides(name: s
         wanted = [each[which].mean().item() for which in (below, ~below) for each in (hidden, active)]
         assert _numbers(said) == pytest.approx(wanted, abs=0.006)
         assert f"{int(below.sum()):,} of {len(below):,} have a sum below 0" in said
-        assert f"other {int((~below).sum()):,} from" in said
+        assert f"other {int((~below).sum()):,} sums from" in said
         assert said.startswith("Most") == (below.double().mean().item() > 0.5)
     assert "the function holds nothing back" in neurons.held_back("“x”", np.ones(3), np.ones(3))
 

@@ -51,7 +51,7 @@ def test_every_word_offered_is_one_token_and_its_two_uses_are_told_truly(name: s
         start, last = ends(Use(first, here), Use(second, there))
         told = shown(said(Use(first, here), Use(second, there)))
         assert numbers(told) == pytest.approx([start, last], abs=0.006)
-        assert (" apart: " in told) == (start - last >= 0.01) and ("more alike: " in told) == (last - start >= 0.01)
+        assert (" apart: " in told) == (start - last >= 0.01) and ("more similar: " in told) == (last - start >= 0.01)
 
 
 @pytest.mark.parametrize("name", [*MODELS, "random"])
@@ -98,7 +98,7 @@ def test_the_neighbours_that_are_named_are_the_nearest_words_of_the_texts() -> N
         told = shown(nearest(first, second))
         lists = [
             set(re.findall("“([^”]+)”", part.partition(" are ")[2]))
-            for part in re.split("; nearest to the second|\\. So", told)[:2]
+            for part in re.split("\\. Nearest to the second|\\. So", told)[:2]
         ]
         for use, named in zip((first, second), lists, strict=True):
             unit = words.vectors / np.linalg.norm(words.vectors, axis=1, keepdims=True)
@@ -106,10 +106,10 @@ def test_the_neighbours_that_are_named_are_the_nearest_words_of_the_texts() -> N
             found = list(dict.fromkeys(word_of(model.tokenizer, words.token_ids[at]) for at in order))
             found = [each for each in found if each.lower() != name.lower()]
             assert named <= set(found[:6])
-    assert "even the second “bank” is next to “river”" in told
+    assert "even the second “bank” is nearest to “river”" in told
 
 
 def test_two_equal_vectors_are_not_told_apart() -> None:
     first, _ = uses_of(lab.load_model("lab-bert"), TWO_MEANINGS[0])
     assert "does not tell the two meanings apart" in said(first, first, first)
-    assert "hardly change how alike" in said(first, first)
+    assert "hardly change how similar" in said(first, first)

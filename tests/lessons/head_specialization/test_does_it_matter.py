@@ -51,7 +51,7 @@ def test_at_zero_and_at_the_mean_the_shares_are_hugging_face_s() -> None:
     assert at_mean == pytest.approx(by_hugging_face(at_zero=False), abs=1e-4)
     # The referee's figures: 6 of 6 at zero, 4 of 6 at the mean.
     assert [sum(share < 0.5 for share in shares) for shares in (at_zero, at_mean)] == [6, 4]
-    assert "*was* ahead in 4 of 6" in said_at_mean(at_mean, (LAYER, HEAD))
+    assert "the model prefers *was* in 4 of 6" in said_at_mean(at_mean, (LAYER, HEAD))
 
 
 def test_a_model_that_cannot_read_the_sentences_is_refused() -> None:

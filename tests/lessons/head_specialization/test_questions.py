@@ -151,9 +151,7 @@ def test_only_a_change_shows_what_is_needed() -> None:
 
 def test_rim_of_radar_is_about_the_largest_head() -> None:
     question = rim_of(0, SELF, (np.array([0.1, 0.4]), np.array([0.8, 3.2])))
-    assert right(question) == (
-        "More of its attention goes to each token itself than any other head of the layer gives them"
-    )
+    assert right(question) == ("This head gives each token itself more attention than any other head of the layer does")
     assert question is not None and "head 2 of layer 1" in question.prompt
     assert any("3.20 times" in option.why for option in question.options)
     assert rim_of(0, SELF, (np.array([0.1, 1.0]), np.array([0.8, 8.0]))) is None

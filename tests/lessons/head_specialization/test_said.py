@@ -47,8 +47,8 @@ def test_a_preferred_kind_has_its_share_and_that_of_a_uniform_head(trace: Trace)
             assert raw[most] <= even[most] or f"only {raw[most] / even[most]:.2f} times" in said
         if prefers:
             assert (
-                f"{ABOUT[SPECIALIZATIONS[most].id]} {raw[most]:.0%}, and a uniform head would give {even[most]:.0%}"
-                in said
+                f"{ABOUT[SPECIALIZATIONS[most].id]} {raw[most]:.0%} of its attention. A uniform head would give them "
+                f"{even[most]:.0%}" in said
             )
         told.add(prefers)
     assert told == {True, False}
@@ -59,7 +59,9 @@ def test_a_preferred_kind_has_its_share_and_that_of_a_uniform_head(trace: Trace)
 def test_the_rim_of_the_radar_is_told_from_a_preference() -> None:
     axes, relative, raw = ["a", "b", "c"], [0.93, 0.2, 0.1], [0.357, 0.141, 0.3]
     said = radar.said((0, 0), [relative, raw, [0.93, 1.83, 1.0]], axes)
-    assert "nearest to the rim on **a**: 0.9 times" in said and "strongest preference is on **b**, 1.8 times" in said
+    assert (
+        "nearest to the rim on **a**: 0.9 times" in said and "strongest preference is on **b**, with 1.8 times" in said
+    )
     assert "strongest" not in radar.said((0, 0), [relative, raw, [1.9, 1.8, 1.0]], axes)
     assert "strongest" not in radar.said((0, 0), [relative, raw, [1.21, 1.23, 1.0]], axes)  # on screen, both are 1.2
     said = radar.said((0, 0), [[1.0, 0.2, 0.1], raw, raw], axes)
@@ -84,8 +86,8 @@ def test_named_heads_are_counted(trace: Trace, only_words: bool) -> None:
 
 
 def test_a_delimiter_head_parks_or_has_something_left() -> None:
-    assert "begins at 0.58 in this text, parking at 90%" in named_patterns.delimiter(0.58, 0.67)
-    assert "it still has 0.33 left for words" in named_patterns.delimiter(0.58, 0.67)
+    assert "“delimiter” from 0.58 on, and “parked” from 90% on" in named_patterns.delimiter(0.58, 0.67)
+    assert "it still has 0.33 of its attention left for words" in named_patterns.delimiter(0.58, 0.67)
     assert "This head parks." in named_patterns.delimiter(0.58, 0.95)
 
 
@@ -128,7 +130,10 @@ def test_a_wrong_case_is_called_wrong() -> None:
         in said
     )
     one = Case("book", "gave", "gave", True, 3, 1, ("a",))
-    assert "But “\u2068a\u2069” looks most at “\u2068gave\u2069”, too, and the job is not about it" in grammar.too(one)
+    assert (
+        "But “\u2068a\u2069” looks most at “\u2068gave\u2069”, too, although the relation does not concern it"
+        in grammar.too(one)
+    )
     assert not grammar.too(wrong)
     unseen = Case("book", "gave", "", False, 3, 1)
     assert "sees no other word" in grammar.said(each, each.heads[0], (unseen,))
@@ -139,9 +144,11 @@ def test_what_happens_without_a_head_is_counted() -> None:
     off[:, 1, 2] = 0.1
     before = [0.9] * 6
     said = does_it_matter.said(before, off, (1, 2))
-    assert "Without layer 2, head 3, the model prefers *was* in 6 of 6 sentences; with it, in 0." in said
-    assert "Without any single other head, it never does." in said
+    assert (
+        "Without layer 2, head 3, the model prefers *was* in 6 of 6 sentences; with this head, it does so in 0." in said
+    )
+    assert "Without any single other head, it never does so." in said
     off[:2, 0, 0] = 0.2
-    assert "it does so in 2 at most" in does_it_matter.said(before, off, (1, 2))
+    assert "it does so in at most 2" in does_it_matter.said(before, off, (1, 2))
     said = does_it_matter.said(before, off, (0, 1))
-    assert "nothing turns" in said and "Without layer 2, head 3, it is 6 of 6" in said
+    assert "no answer changes" in said and "Without layer 2, head 3, it does so in 6 of 6" in said

@@ -133,7 +133,7 @@ def test_nearness_is_named_if_it_makes_the_larger_difference(model: str) -> None
         assert right(question) == (
             "Where they are: side by side, or apart"
             if near
-            else "What they say: whether one continues the other in your text"
+            else "What they say: whether one sentence continues the other in your text"
         )
 
 

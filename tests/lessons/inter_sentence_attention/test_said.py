@@ -87,7 +87,8 @@ def test_lengths_are_shares_of_all_tokens_or_of_those_in_sentences(
     assert ("equally long" in said) == (len(wanted) == 1)
     if len(wanted) == 2:
         longest, shortest = (sizes.index(size(sizes)) + 1 for size in (max, min))
-        assert f"sentence {longest} more than sentence {shortest}," in said
+        assert f"to sentence {longest} but only" in said
+        assert f"to sentence {shortest}, because sentence {longest} is longer" in said
 
 
 @every_case
@@ -101,7 +102,7 @@ def test_sent_compares_a_sentence_with_itself_and_with_a_uniform_head(
     rows = range(1 if causal else 0, len(mass))
     own = [a for a in rows if all(mass[a, a] - mass[a, b] >= VISIBLE for b in range(len(mass)) if b != a)]
     for a, b in pairs_seen(trace):
-        first, second = matrix.said(trace, a, b, left_out).split(". ")
+        first, second = matrix.said(trace, a, b, left_out).split(". ", 1)
         assert first.startswith("No ") == (not own)
         assert first.startswith("Each ") == (1 < len(own) == len(rows))
         assert shares(first) == pytest.approx([mass[c, c] for c in own], abs=0.0051)
@@ -206,8 +207,8 @@ def test_paired_compares_two_runs(model: str) -> None:
         large = border and any(abs(change) >= 0.05 for change in moved)
         assert ("no border" in verdict) == (not border)
         assert ("opposite ways" in verdict) == (large and rises and falls)
-        assert ("Less attention crosses" in verdict) == (large and falls and not rises)
-        assert ("More attention crosses" in verdict) == (large and rises and not falls)
+        assert ("With a border, less attention crosses" in verdict) == (large and falls and not rises)
+        assert ("With a border, more attention crosses" in verdict) == (large and rises and not falls)
         assert ("a few hundredths" in verdict) == (border and not large and (rises or falls))
         assert ("hardly changes" in verdict) == (border and not rises and not falls)
         ways = sides.split("; ")
@@ -223,7 +224,7 @@ def test_a_change_of_a_hundredth_is_no_effect_and_a_large_one_is_called_by_its_s
         return pair_or_not.said(joined, pair, causal=False, border=True)
 
     assert "a few hundredths" in said(0.35, 0.27)
-    assert "Less attention crosses" in said(0.2, 0.2)
-    assert "More attention crosses" in said(0.4, 0.4)
+    assert "With a border, less attention crosses" in said(0.2, 0.2)
+    assert "With a border, more attention crosses" in said(0.4, 0.4)
     assert "opposite ways" in said(0.4, 0.2)
     assert "hardly" in said(0.34, 0.29)

@@ -170,7 +170,7 @@ def test_why_nothing_or_something_is_hidden(name: str) -> None:
     assert question is not None
     right = question.options[question.answer].text
     assert ("never sees the tokens after" in right) == (name == "lab-gpt2")
-    assert ("read the word off" in right) == (name == "lab-minilm")
+    assert ("read the word at" in right) == (name == "lab-minilm")
 
 
 @pytest.mark.parametrize(("follows", "swapped_to", "text"), [(0.9, 0.2, FALLS), (0.9, 0.93, STAYS), (0.5, 0.555, None)])

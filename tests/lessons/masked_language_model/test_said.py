@@ -98,7 +98,7 @@ def test_answered_names_the_two_best_words_and_how_sure_the_model_is(model: str)
             assert ("no single word" in said) != clear
             if clear:
                 assert ("more probable than all other words together" in said) == (first > float(shares[1:].sum()))
-                assert (f"The {half:,} likeliest words together reach a probability of one half" in said) == (
+                assert (f"The {half:,} most probable words together reach a probability of one half" in said) == (
                     first <= 0.5
                 )
                 assert ("the model leaves much room" in said) == (first < 0.1)
@@ -123,8 +123,8 @@ def test_compared_finds_the_largest_logit_with_and_without_the_biases(model: str
         without = int((logits - module.cls.predictions.bias.detach().double()).argmax())
         same = without == int(order[0])
         told.add(same)
-        assert ("would be first, too" in said) == same
-        assert same or f"Without the biases {word(trace, without)} would be first" in said
+        assert ("Even without the biases" in said) == same
+        assert same or f"Without the biases, {word(trace, without)} would be first" in said
     assert told or model == "lab-gpt2"
 
 
@@ -156,7 +156,13 @@ def test_arrived_says_since_when_every_row_reads_the_word_and_where_it_gains_mos
         since = max((i + 1 for i in range(first, last + 1) if best[i] != final), default=first)
         said = arrived(trace, place, None, fitted=fitted)
         assert said.count(word(trace, final)) >= 1
-        wanted = "as soon as it can" if since == first else "wins in the last" if since == last else f"layer {since} on"
+        wanted = (
+            "the first one that it can read, and"
+            if since == first
+            else "wins in the last"
+            if since == last
+            else f"layer {since} on"
+        )
         kinds.add(wanted)
         assert wanted in said
         if since == last:
@@ -179,7 +185,7 @@ def test_misread_names_the_first_reading_if_the_model_says_another_word(model: s
         first = first_read(trace, place, fitted=fitted)
         said = misread(trace, place, None, fitted=fitted)
         if best[first] == best[-1]:
-            assert "can be read" in said and "\u2068" not in said
+            assert "can be read from a vector" in said and "\u2068" not in said
         else:
             after = f"layer {first}" if first else "the embeddings"
             assert said.startswith(f"After {after}, the lens reads {word(trace, best[first])}.")
@@ -195,7 +201,7 @@ def test_agreed_is_about_the_layer_where_the_two_lenses_differ_most(model: str) 
     assert found is not None
     assert vars(most_apart(found)) == {"layer": layer, **{kind: each[layer] for kind, each in of.items()}}
     said = agreed(found, causal=model == "lab-gpt2")
-    assert f"{record['places']:,}" in said and f"after layer {layer}," in said
+    assert f"{record['places']:,}" in said and f"After layer {layer}," in said
     assert re.findall(r"\d+%", said) == [f"{of[kind][layer]:.0%}" for kind in of]
 
 
@@ -345,7 +351,7 @@ def test_topic_or_order_counts_the_pairs_of_a_model(name: str) -> None:
         (0.8, 0.1, "belong together, and in which order"),
         (0.8, 0.95, "tells the order of two texts, but not clearly which texts belong together"),
         (0.95, 0.1, "tells which texts belong together, but not clearly in which order"),
-        (0.95, 0.95, "Guessing would rarely get 10 of 12 right. So these pairs show neither."),
+        (0.95, 0.95, "Pure guessing would rarely get 10 of 12 pairs right. So these pairs show neither."),
     ],
 )
 def test_topic_and_order_are_claimed_only_where_guessing_would_rarely_do(

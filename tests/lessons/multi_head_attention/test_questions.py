@@ -53,7 +53,7 @@ def test_the_token_with_most_weight_of_all_heads_is_asked_about(trace: Trace) ->
         if trace.model.config.causal and query == 0:
             assert asked is None
         elif asked is not None:
-            assert f"{float(column.max()):.2f}" in asked.prompt and "a 1 of its own" in answer(asked).text
+            assert f"{float(column.max()):.2f}" in asked.prompt and "In each head, the weights" in answer(asked).text
         else:
             assert column.max() < 1.06
     assert trace.layer(1).attention.sum(-1).allclose(torch.ones(()), atol=1e-5), "each head has a softmax of its own"
@@ -77,7 +77,7 @@ def test_w_o_of_a_toy_cut_in_another_way_is_as_large(heads: int, other: int) -> 
     toy = random_toy(8, 8)
     trace = run(recut(toy, heads), "c e b")
     asked = another_cut(Spot(trace, 0, 0, 1, 0))
-    assert asked is not None and f"into {other}" in asked.prompt
+    assert asked is not None and f"among {other}" in asked.prompt
     assert answer(asked).text == "32 × 32, as it is now" and len({each.text for each in asked.options}) == 3
     assert recut(toy, other).weights.layers[0].w_o.shape == (32, 32)
 
@@ -95,7 +95,7 @@ def test_why_a_sum_is_shorter_is_asked_only_where_it_is(trace: Trace) -> None:
             if asked is not None:
                 right = float(parts.square().sum().sqrt() / parts.norm(dim=-1).sum())
                 assert "do not all point the same way" in answer(asked).text
-                assert answer(asked).why.startswith(f"{left:.0%}") and f"would be {right:.0%};" in answer(asked).why
+                assert answer(asked).why.startswith(f"{left:.0%}") and f"would be {right:.0%}." in answer(asked).why
 
 
 def test_the_word_without_a_head_is_that_of_the_run_without_it(keys: Spot) -> None:

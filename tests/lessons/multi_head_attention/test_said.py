@@ -125,12 +125,15 @@ def test_a_head_off_changes_the_word_as_told(trace: Trace) -> None:
         name = [quoted(str(run.model.tokenizer.id_to_token(word)))] if not run.model.config.causal else []
         then = int(after.argmax())
         if then != word:
-            assert f"({share(before[word])} with it, {share(after[word])} without)" in said and "in place of" in said
+            assert (
+                f"({share(before[word])} with the head, {share(after[word])} without it)" in said
+                and "instead of" in said
+            )
         elif abs(np.log(after[word] / before[word])) < 0.01:
             assert "hardly anything changes" in said and share(after[word]) in said and share(before[word]) in said
         else:
             assert ("less probable" in said) == (after[word] < before[word])
-            assert f"{share(after[word])} in place of {share(before[word])}" in said
+            assert f"{share(after[word])} instead of {share(before[word])}" in said
         assert f"({share(mean.max())})" in milder and all(each in said for each in name)
         assert ("still says" in milder) == (int(mean.argmax()) == word != then)
 
@@ -159,7 +162,7 @@ def test_with_each_head_off_the_largest_change_is_told_and_the_small_ones_are_co
     after = np.array([[0.2, 0.208, 0.212], [0.05, 0.2, 0.3]])
     little = frozenset({(0, 0), (0, 1), (1, 1)})
     said = each_head_off.said_alone(each_head_off.Alone(1, "“cat”", 0.2, after, little))
-    assert said.startswith("3 of the 6 heads change the probability of “cat” by less than a twentieth of it.")
+    assert said.startswith("3 of the 6 heads change the probability of “cat” by less than a twentieth.")
     assert "Layer 2, head 1 changes it most: from 0.200 to 0.050." in said
     none = np.full((2, 2), 0.2005)
     every = frozenset({(0, 0), (0, 1), (1, 0), (1, 1)})
@@ -192,11 +195,11 @@ def test_heads_off_together_are_compared_with_their_single_changes_added_up(trac
     ("off", "told"),
     [
         ((0.78, 0.8, 0.77, 0.78), "change little"),
-        ((0.02, 0.5, 0.6, 0.62), "something makes up for part of it"),
+        ((0.02, 0.5, 0.6, 0.62), "make up for part of its work"),
         ((0.1, 0.75, 0.7, 0.75), "the many zeros disturb"),
-        ((0.5, 0.45, 0.5, 0.45), "nothing shows"),
-        ((0.3, 0.25, 0.37, 0.26), "would add up to 0.370 and 0.260."),
-        ((0.5, 0.3, 0.5, 0.5), "would add up to 0.500 and 0.500."),
+        ((0.5, 0.45, 0.5, 0.45), "no sign here"),
+        ((0.3, 0.25, 0.37, 0.26), "simply added up, it would go to 0.370 and 0.260."),
+        ((0.5, 0.3, 0.5, 0.5), "simply added up, it would go to 0.500 and 0.500."),
     ],
 )
 def test_what_heads_off_together_mean(off: tuple[float, float, float, float], told: str) -> None:
@@ -204,7 +207,7 @@ def test_what_heads_off_together_mean(off: tuple[float, float, float, float], to
     alone = each_head_off.Alone(1, "“are”", 0.8, np.full((1, 3), 0.8), frozenset({(0, 0), (0, 1)}))
     said = each_head_off.said(alone, each_head_off.Together(*off))
     assert told in said
-    kinds = ("change little", "makes up for part", "zeros disturb", "nothing shows")
+    kinds = ("change little", "make up for part", "zeros disturb", "no sign here")
     assert sum(each in said for each in kinds) <= 1
 
 
@@ -243,7 +246,7 @@ def test_the_longest_part_and_the_sum_are_told(trace: Trace) -> None:
     parts = torch.einsum("hk,hkd->hd", at.context[:, token], weights)
     values = parts.norm(dim=-1).numpy()
     said = join.said(Spot(trace, 0, 0, token, 0))
-    named = [int(head) - 1 for head in re.findall(r"head (\d+)", said)]
+    named = [int(head) - 1 for head in re.findall(r"[Hh]ead (\d+)", said)]
     assert named == [int(values.argmax())], said
     told = sorted(float(number) for number in re.findall(r"\d+\.\d\d", said))
     assert told == pytest.approx(sorted([values.max(), values.sum(), parts.sum(dim=0).norm().item()]), abs=0.006)

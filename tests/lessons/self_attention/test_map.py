@@ -56,7 +56,7 @@ def test_what_is_given_back_is_the_transposed_cell(traces: list[Trace]) -> None:
         head = spot.traced.attention[0].numpy()
         key = int(head[spot.query].argmax())
         there, back = head[spot.query, key], head[key, spot.query]
-        assert answer(question).text.startswith("Some other share") and f"**{back:.2f}**" in answer(question).why
+        assert answer(question).text.startswith("A different share") and f"**{back:.2f}**" in answer(question).why
         assert min(abs(there - back), abs(1 - there - back)) >= MARGIN and f"{there:.2f} of its" in question.prompt
         assert ("a mask hides" in answer(question).why) == (spot.trace.model.config.causal and key < spot.query)
 

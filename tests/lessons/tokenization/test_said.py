@@ -48,7 +48,7 @@ def test_words_are_counted_as_the_library_cuts_them(model: str, text: str) -> No
 @pytest.mark.parametrize(
     ("model", "text", "said"),
     [
-        ("lab-bert", "CAFÉ café Café", "The text has 3 spellings, and the model sees 1"),
+        ("lab-bert", "CAFÉ café Café", "The text has 3 spellings, but the model sees only 1"),
         ("lab-bert", "She met him.", f"The text has {quoted('She')}, and the model reads {quoted('she')}."),
         ("lab-bert", "she met him.", "Every spelling stays"),
         ("lab-gpt2", "She met him.", "This model keeps capitals and accents"),

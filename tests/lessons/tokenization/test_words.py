@@ -54,8 +54,8 @@ def test_an_unknown_word_loses_the_pieces_it_had() -> None:
 
 
 def test_words_that_are_not_cut_say_why(gpt2: Tokenizer) -> None:
-    assert "150 characters, and this tokenizer looks at no more than 100" in (about_uncut(cut("x" * 150), LIMIT) or "")
-    assert "added token, id 4" in (about_uncut(cut("[MASK]"), LIMIT) or "")
+    assert "150 characters, but this tokenizer looks at no more than 100" in (about_uncut(cut("x" * 150), LIMIT) or "")
+    assert "added token with the id 4" in (about_uncut(cut("[MASK]"), LIMIT) or "")
     assert about_uncut(cut("photographers"), LIMIT) is None
     assert "single byte" in (about_uncut(merged(gpt2, "x"), 0) or "")
     assert "every byte stays a token" in (about_uncut(merged(gpt2, "☃"), 0) or "")

@@ -97,7 +97,7 @@ def test_a_head_of_lesson_6_is_known_again_and_leads_back() -> None:
     press(at, "Back to lesson 6")
     assert at.title[0].value == "Head specialization"
     assert (at.session_state["layer"], at.session_state["head"]) == (layer + 1, head + 1)
-    assert "You met" not in words(reveal(visit(PAGE, model="lab-bert")))
+    assert "You have met" not in words(reveal(visit(PAGE, model="lab-bert")))
 
 
 def test_the_lesson_leads_here_from_the_step_that_does_it_once() -> None:

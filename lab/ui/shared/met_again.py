@@ -28,7 +28,7 @@ def met_again(model: LoadedModel, head: Head) -> None:
         return
     lesson = lesson_of(_LESSON)
     with st.container(horizontal=True, vertical_alignment="center"):
-        told = f"You met {head_name(head)} in lesson {number(lesson)}."
+        told = f"You have met {head_name(head)} in lesson {number(lesson)}."
         st.markdown(told, width="content")
         label, icon = f"Back to lesson {number(lesson)}", ":material/arrow_back:"
         if st.button(label, key="_met_again", icon=icon, type="tertiary", on_click=_take, args=(head,)):

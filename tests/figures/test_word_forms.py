@@ -253,7 +253,7 @@ def test_of_a_long_text_the_lanes_that_bring_most_are_drawn_and_the_rest_is_coun
     header, arrays = unpack(chart.payload())
     assert len(header["lanes"]) == LANES and header["lanes"][header["watched"]] == watched
     assert header["rows"] == [header["watched"]] and arrays["share"].shape[1:] == (1, LANES)
-    assert f"{len(trace) - LANES} more tokens" in header["hint"] and len(header["tokens"]) == len(trace)
+    assert f"{len(trace) - LANES} tokens that" in header["hint"] and len(header["tokens"]) == len(trace)
     assert len(chart.payload()) <= 60_000
 
 

@@ -203,20 +203,25 @@ def most_confident(spot: Spot) -> Question | None:
     return ranked("most-confident", prompt, averages.tolist(), lambda head: f"Head {head + 1}", why, of=len(averages))
 
 
+def introduced(n: int, corrected: bool) -> str:
+    """Say what the maps show of a text of ``n`` tokens, and what is corrected."""
+    told = (
+        f"Golshanrad & Faghih 2024 describe heads by {MANY} metrics. Each map has one number for every head: a row is a "
+        "layer, and a column is a head. Click a head to choose it."
+    )
+    if not corrected:
+        return f"{told} The numbers are **raw**, as the paper defines them."
+    return (
+        f"{told} The numbers are **corrected** for the length of the text. For example, the entropy of a row of {n} "
+        f"tokens is divided by ln {n}, the entropy of an even row."
+    )
+
+
 def show(view: OneHead) -> None:
     """Show the maps of all metrics, and ask which is the odd one out; behind clicks, formula, table and correction."""
     with sidebar.folded():
         corrected = choose_version()
-    say(
-        f"Golshanrad & Faghih 2024 describe heads by {MANY} metrics. Each map has one number for every head: a row is "
-        "a layer, and a column is a head. The numbers are **corrected** for the length of the text. For example, the "
-        f"entropy of a row of {len(view.trace)} tokens is divided by ln {len(view.trace)}, the entropy of an even row."
-        if corrected
-        else (
-            f"Golshanrad & Faghih 2024 describe heads by {MANY} metrics. Each map has one number for every head: a "
-            "row is a layer, and a column is a head. The numbers are **raw**, as the paper defines them."
-        )
-    )
+    say(introduced(len(view.trace), corrected))
     if any(no_choice(found(view.trace).values(metric.id, corrected)) for metric in METRICS[:1]):
         return
     _show_maps(view, corrected)

@@ -50,7 +50,7 @@ def test_each_lookup_says_what_follows() -> None:
 
 def test_an_unknown_word_loses_the_pieces_it_had() -> None:
     assert said(cut("happy☃"))[-1].endswith(f"becomes {quoted('[UNK]')}. The piece already found is dropped.")
-    assert said(cut("☃"))[-1].endswith(f"nothing shorter is left. So the whole word becomes {quoted('[UNK]')}.")
+    assert said(cut("☃"))[-1].endswith(f"there is nothing shorter. So the whole word becomes {quoted('[UNK]')}.")
 
 
 def test_words_that_are_not_cut_say_why(gpt2: Tokenizer) -> None:

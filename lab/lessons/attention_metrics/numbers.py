@@ -206,8 +206,8 @@ def most_confident(spot: Spot) -> Question | None:
 def introduced(n: int, corrected: bool) -> str:
     """Say what the maps show of a text of ``n`` tokens, and what is corrected."""
     told = (
-        f"Golshanrad & Faghih 2024 describe heads by {MANY} metrics. Each map has one number for every head: a row is a "
-        "layer, and a column is a head. Click a head to choose it."
+        f"Golshanrad & Faghih 2024 describe heads by {MANY} metrics. Each map has one number for every head: a row is "
+        "a layer, and a column is a head. Click a head to choose it."
     )
     if not corrected:
         return f"{told} The numbers are **raw**, as the paper defines them."

@@ -54,7 +54,7 @@ def test_a_survey_is_cancelled_and_goes_on(lab: Lab, page: Page) -> None:
     # A survey that is cancelled before its first sentence has nothing to go on with.
     expect(page.get_by_role("progressbar")).to_have_attribute("aria-valuenow", re.compile(r"^[1-9]"), timeout=60_000)
     page.get_by_test_id("stMain").get_by_role("button", name="Stop").click()
-    more = page.get_by_role("button", name=re.compile(r"Go on: \d+ of 200 are read"))
+    more = page.get_by_role("button", name=re.compile(r"Go on: \d+ of 200 sentences are read"))
     expect(more).to_be_visible()
     more.click()
     expect(page.get_by_role("combobox", name="Show")).to_be_visible(timeout=60_000)

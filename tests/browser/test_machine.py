@@ -76,7 +76,7 @@ def test_a_part_explains_itself_and_its_number_is_a_door(lab: Lab, page: Page) -
     open_page(lab, page)
     here = page.url
     machine(page).get_by_role("button", name="Feed-forward").click()
-    expect(caption(page)).to_contain_text("1,536 neurons work on each token by itself")
+    expect(caption(page)).to_contain_text("1,536 neurons work on each token alone")
     assert page.url == here
     expect(page.locator(".doors a")).to_have_text("Lesson 8: Feed-forward and LayerNorm")
     machine(page).get_by_role("link", name="Lesson 3: Self-attention").click()
@@ -104,7 +104,7 @@ def test_a_head_opens_into_its_matrices(lab: Lab, page: Page) -> None:
 def test_the_twin_has_the_same_parts_and_other_words(lab: Lab, page: Page) -> None:
     open_page(lab, page)
     page.get_by_role("button", name="Untrained weights").click()
-    expect(page.get_by_text("Nothing is learned.")).to_be_visible()
+    expect(page.get_by_text("has learned nothing.")).to_be_visible()
     wait_idle(page)
     expect(best(page)).not_to_have_text("paris")
     page.get_by_role("button", name="Untrained weights").click()

@@ -83,7 +83,7 @@ def test_break_it_takes_the_window_away(offer: Offer) -> None:
     for key in [str(toggle.key) for toggle in at.toggle]:
         at.toggle(key=key).set_value(True).run()
         assert not at.exception, key
-    assert f"hides all tokens more than {WINDOW} tokens away" in words(at)
+    assert f"hides all tokens that are more than {WINDOW} tokens away" in words(at)
 
 
 def test_the_position_lab_knows_of_windows(offer: Offer) -> None:

@@ -119,7 +119,8 @@ def decided(found: ExplanationTest) -> Right | None:
     if mean_interval(_last(found, first) - _last(found, second))[0] <= 0:
         return None
     told = (
-        f"Its agreement (Spearman’s ρ) is {signed(_last(found, first).mean())}. The next best order, by "
+        f"Its agreement with the order by blanking (Spearman’s ρ) "
+        f"is {signed(_last(found, first).mean())}. The next best order, by "
         f"{_ORDERS[second]}, has {signed(_last(found, second).mean())}."
     )
     return list(_ORDERS).index(first), told
@@ -339,8 +340,8 @@ def _beside_twin(found: ExplanationTest) -> str:
 def compared(row: TestedOrderClaim) -> str:
     """Name the authors of the claim, and its two means."""
     first, other = COMPARED[row.claim]
-    second = f", against {other} {signed(row.second)}" if row.claim != TELLS else ""
-    return f"{WHOSE[row.claim]}: {first} {signed(row.first)}{second}."
+    second = f", and {signed(row.second)} for {other}" if row.claim != TELLS else ""
+    return f"{WHOSE[row.claim]}. Here, the mean is {signed(row.first)} for {first}{second}."
 
 
 def gap_of(found: ExplanationTest) -> str:

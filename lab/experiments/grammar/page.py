@@ -317,8 +317,8 @@ def _sizes(held: Sequence[RelationRow]) -> list[str]:
     if smaller:
         these = "all of these relations" if len(smaller) == len(held) else f"{len(smaller)} of these relations"
         found.append(
-            "The verdict uses the **lift**, which says how far the head gets on the way from the best fixed distance "
-            "to 100%. In "
+            "The verdict uses the **lift**: of the gap between the best fixed distance and 100%, the share that the "
+            "head closes. In "
             f"{these} the lift is clearly smaller than in the paper."
         )
     return found
@@ -651,8 +651,8 @@ EXPERIMENT = Experiment(
     show_in_full=show_in_full,
     show_numbers=show_numbers,
     rule=(
-        "The effect is the **lift**, which says how far the head gets on the way from the best fixed distance to 100 "
-        "%. Its "
+        "The effect is the **lift**: of the gap between the best fixed distance and 100 %, the share that the head "
+        "closes. Its "
         "interval comes from a bootstrap over documents."
     ),
     show_more=_show_mapping,

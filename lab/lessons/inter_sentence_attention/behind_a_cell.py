@@ -99,7 +99,7 @@ def of_heads(trace: Trace, link: Link, story: Head | None) -> str:
     """Name the head with the largest weight along a link, and the weight of the head of the ``story``, if any."""
     head, weight = strongest_head(trace, link)
     query, key = (quoted(trace.labels[place]) for place in (link.query, link.key))
-    told = f"From {query}, {head_name(head)} gives {key} most: {weight:.2f}."
+    told = f"From {query}, {head_name(head)} gives most attention to {key}: {weight:.2f}."
     if story is None:
         return told
     if story == head:

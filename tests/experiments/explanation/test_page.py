@@ -78,9 +78,9 @@ def test_the_meaning_has_the_table_s_numbers(model_id: str) -> None:
 def test_a_verdict_says_what_was_compared() -> None:
     _, found = model_and_result("lab-gpt2")
     weak, tells, rolled = (page.compared(row) for row in found.rows)
-    assert f"{found.rows[0].first:.2f}, against attention of the last layer, τ {found.rows[0].second:.2f}." in weak
-    assert tells.endswith(f"{found.rows[1].first:.2f}.") and "against" not in tells
-    assert rolled.startswith("Abnar & Zuidema 2020: rollout, upper layers")
+    assert f"{found.rows[0].second:.2f} for attention of the last layer, τ." in weak
+    assert f"the mean is {found.rows[1].first:.2f} for" in tells and ", and " not in tells
+    assert rolled.startswith("Abnar & Zuidema 2020.") and "for rollout, upper layers" in rolled
 
 
 def test_words_follow_the_numbers() -> None:

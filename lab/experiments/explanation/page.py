@@ -96,17 +96,17 @@ BET = Bet(
     (
         Belief(
             "The order by attention in the last layer",
-            "What the model looks at most should matter most.",
+            "The tokens that the model looks at most should matter most.",
             "attention would agree best with the order by blanking",
         ),
         Belief(
             "The order by a gradient",
-            "A gradient says how fast the answer changes with a word, and change is what blanking measures.",
+            "A gradient says how fast the answer changes with a word, and blanking measures such a change.",
             "the gradient would agree best with the order by blanking",
         ),
         Belief(
-            "The order by nearness to the word that is asked for",
-            "Words that belong together usually stand close together.",
+            "The order by nearness to the missing word",
+            "Words that belong together are usually close together.",
             "nearness would agree best with the order by blanking",
         ),
     ),

@@ -131,14 +131,6 @@ def small_maps(attention: NDArray[Any] | Tensor, most: int) -> tuple[Weights, in
     return padded.reshape(heads, m, block, m, block).max(axis=(2, 4)), block
 
 
-def attention_parameters(config: ModelConfig) -> int:
-    """Count the parameters of W_Q, W_K, W_V, W_O, each (width, width), and of the biases, (width,), if there are any.
-
-    The number of heads does not matter: head h owns d_k = width / H columns of the first three and d_k rows of W_O.
-    """
-    return 4 * config.width * (config.width + config.biases)
-
-
 def counted_parameters(layer: LayerTrace, config: ModelConfig) -> int:
     """Return the number of parameters in the heads of a layer, counted in the layer's own tensors."""
     w = layer.weights

@@ -122,11 +122,6 @@ def most_its_own(layer: LayerTrace, token: int) -> int | None:
     return best if lead[best] > 0 else None
 
 
-def share_below_zero(layer: LayerTrace, token: int) -> float:
-    """Return the share of negative numbers among a token's hidden values, before the activation."""
-    return float((layer.ffn_hidden[token] < 0).float().mean())
-
-
 @once
 def active_on_words(trace: Trace) -> Array:
     """Return the share of each layer's activations above 0, (layers,), over all tokens that are not special.

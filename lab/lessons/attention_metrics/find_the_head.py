@@ -114,10 +114,10 @@ def said(target: Target, every: Metrics, head: Head) -> str:
     above = int((scores > scores[head]).sum())
     told = f"In {head_name(head)}, {target.told.format(f'**{scores[head]:.2f}**')}."
     if not above:
-        return f"{told} No other head has a higher value."
+        return f"{told} No other head has a higher number."
     best = np.unravel_index(int(scores.argmax()), scores.shape)
     top = f" The highest value is {scores[best]:.2f}." if found_it(target, every, head) else ""
-    return f"{told} {capital(heads(above))} of {scores.size} {'has' if above == 1 else 'have'} a higher value.{top}"
+    return f"{told} {capital(heads(above))} of {scores.size} {'has' if above == 1 else 'have'} a higher number.{top}"
 
 
 def show(view: OneHead) -> None:

@@ -107,12 +107,10 @@ def test_activations_times_rows_add_up_to_the_output(tiny_checkpoint: TinyCheckp
     assert torch.allclose(added, layer.ffn_output[2], atol=1e-5)
 
 
-def test_most_active_and_share_below_zero_by_loops(tiny_checkpoint: TinyCheckpoint) -> None:
+def test_most_active_by_loops(tiny_checkpoint: TinyCheckpoint) -> None:
     layer = traced(tiny_checkpoint, "bert").layer(1)
     values = layer.ffn_activation[4].tolist()
     assert feed_forward.most_active(layer, 4, 3) == sorted(range(FEED_FORWARD), key=lambda i: -values[i])[:3]
-    below = [z < 0 for z in layer.ffn_hidden[4].tolist()]
-    assert feed_forward.share_below_zero(layer, 4) == pytest.approx(sum(below) / FEED_FORWARD)
 
 
 def test_only_the_constructed_toy_is_silent() -> None:

@@ -37,10 +37,10 @@ def test_a_head_is_found_if_no_map_shows_more(target: Target, trace: Trace, maps
         if abs(own[head] - (own.max() - NEAR)) > 1e-4:
             assert found_it(target, every, (layer, number)) == (own[head] > own.max() - NEAR)
     best = divmod(int(own.argmax()), own.shape[1])
-    assert "No other head has a higher value." in said(target, every, best)
+    assert "No other head has a higher number." in said(target, every, best)
     worst = divmod(int(own.argmin()), own.shape[1])
     told = said(target, every, worst)
-    above = re.search(r"(\d+) heads? of \d+ ha(?:s|ve) a higher value", told)
+    above = re.search(r"(\d+) heads? of \d+ ha(?:s|ve) a higher number", told)
     assert above is not None and f"**{own[worst]:.2f}**" in told
     assert (own > own[worst] + 1e-6).sum() <= int(above[1]) <= (own > own[worst] - 1e-6).sum()
 

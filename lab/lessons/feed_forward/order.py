@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from lab.analysis.heads.comparing import counted_parameters
 from lab.analysis.layers.feed_forward import reached_tokens
 from lab.analysis.layers.sublayers import stages
 from lab.charts.base.figure import Figure
@@ -14,6 +15,7 @@ from lab.course.words import named, told_apart
 from lab.lessons.feed_forward import LESSON
 from lab.lessons.feed_forward.view import FeedForwardView, show_sentence
 from lab.models import forward
+from lab.models.config import ModelConfig
 from lab.models.layer_trace import LayerTrace
 from lab.models.trace import Trace
 from lab.questions.asking import asks
@@ -33,7 +35,7 @@ network**, then works on each token alone. Each half is called a **sublayer**, a
 vector. In which order does all this happen?"""
 
 
-def matrices(layer: LayerTrace, biases: bool) -> list[tuple[str, str, int]]:
+def matrices(layer: LayerTrace, config: ModelConfig) -> list[tuple[str, str, int]]:
     """List the parts of a layer: the name, its matrices or vectors with their shapes, and how many numbers they have.
 
     Letters are in LaTeX. A bias is counted with its matrix.
@@ -42,9 +44,8 @@ def matrices(layer: LayerTrace, biases: bool) -> list[tuple[str, str, int]]:
     width, inner = w.w_1.shape
     gate = () if w.w_gate is None else (w.w_gate,)
     first = "$W_1$, $W_g$" if gate else "$W_1$"
-    bias = ((w.b_q, w.b_k, w.b_v, w.b_o), (w.b_1, w.b_2)) if biases else ((), ())
-    attention = sum(each.numel() for each in (w.w_q, w.w_k, w.w_v, w.w_o, *bias[0]))
-    network = sum(each.numel() for each in (w.w_1, *gate, w.w_2, *bias[1]))
+    biases = (w.b_1, w.b_2) if config.biases else ()
+    attention, network = counted_parameters(layer, config), sum(each.numel() for each in (w.w_1, *gate, w.w_2, *biases))
     norm = (f"γ, β: {width:,} each", 2 * width) if biases else (f"γ: {width:,}", width)
     one = [("LayerNorm 1", *norm)] if w.norm_1 is not None else []
     half = "Self-attention", f"$W_Q$, $W_K$, $W_V$, $W_O$: {width:,} × {width:,} each", attention
@@ -59,7 +60,7 @@ def said(trace: Trace, layer: int, token: int) -> str:
     attention, network = (float(each[token].norm()) for each in (inside.attention_output, inside.ffn_output))
     alike = round(attention, 2) == round(network, 2)
     longer = "an equally long one" if alike else "a longer one" if network > attention else "a shorter one"
-    counts = {name: count for name, _, count in matrices(inside, trace.model.config.biases)}
+    counts = {name: count for name, _, count in matrices(inside, trace.model.config)}
     share = counts["Feed-forward"] / sum(counts.values())
     return (
         f"In layer {layer + 1}, attention adds a vector of length {attention:.2f} to {told_apart(trace, token)}, and "
@@ -131,7 +132,7 @@ def show(view: FeedForwardView) -> None:
 def _show_matrices(view: FeedForwardView) -> None:
     """List the matrices of the layer with their shapes."""
     say("The matrices of the layer, with their shapes:")
-    rows = matrices(view.layer, view.config.biases)
+    rows = matrices(view.layer, view.config)
     head = "| part | matrices and shapes | numbers |\n|---|---|---:|\n"
     st.markdown(head + "\n".join(f"| {name} | {shapes} | {count:,} |" for name, shapes, count in rows))
     biases = " The biases are counted with their matrix." if view.config.biases else ""

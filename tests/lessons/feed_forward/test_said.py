@@ -214,7 +214,7 @@ def test_what_a_layer_and_a_layer_norm_do_is_told_with_their_numbers(name: str) 
         learned = [w.w_q, w.w_k, w.w_v, w.w_o, w.w_1, w.w_2, w.b_q, w.b_k, w.b_v, w.b_o, w.b_1, w.b_2]
         every = sum(each.numel() for each in learned) + 4 * d
         assert f"has {(2 * d * d_ff + d_ff + d) / every:.0%} of the numbers that this layer has learned" in said
-        rows = order.matrices(layer, True)
+        rows = order.matrices(layer, run.model.config)
         assert sum(count for *_, count in rows) == every and len(rows) == 4
         assert next(name for name, *_ in rows) == ("LayerNorm 1" if run.model.config.pre_norm else "Self-attention")
         active = layer.ffn_activation

@@ -86,7 +86,7 @@ assert any("m = 0.0" in formula.value or "10^{" in formula.value for formula in 
 [skip.click().run() for skip in at.button if skip.label == "Show me"]
 assert at.selectbox(key="metric").value == "Smallest weight"
 assert any("Smallest weight, raw" in chart.proto.spec for chart in at.get("vega_lite_chart"))
-assert "Smallest weight" in visit("11_Model_view.py").selectbox(key="colour").options
+assert "Smallest weight" in visit("51_Model_view.py").selectbox(key="colour").options
 import lab
 from lab.figures.metrics import all_heads
 assert all_heads(lab.trace(lab.load_model("lab-bert"), "A cat sat."), "smallest", 0, 0).table().size
@@ -221,7 +221,7 @@ def test_a_view_of_a_bench_is_a_file_and_a_line(copy: Path) -> None:
         copy,
         _APP
         + """
-at = visit("13_Flow.py", step="Looks most")
+at = visit("53_Flow.py", step="Looks most")
 assert "looks most at" in words(at)
 assert at.segmented_control(key="step").options[-1] == "Looks most"
 """,

@@ -101,7 +101,7 @@ def test_the_first_visit_to_a_server_may_be_to_any_page(fresh_server: Callable[[
 def test_the_entry_for_community_cloud_opens_every_kind_of_page(fresh_server: Callable[..., Lab], page: Page) -> None:
     """It starts Home.py from another folder: pages, models and links are found all the same."""
     server = fresh_server(HOME.parent / "cloud" / "app.py")
-    comes_up(page, server, "pages/13_Flow.py")
+    comes_up(page, server, "pages/53_Flow.py")
     page.goto(server.url)
     expect(page.get_by_role("heading", level=1)).to_have_text(QUESTION, timeout=PATIENCE_MS)
     wait_idle(page)

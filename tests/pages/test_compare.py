@@ -19,7 +19,7 @@ from tests.pages.apptest import Offer, looks, open_badge, visit, words
 from tests.pages.texts import EMPTY, LONG, WALKED
 from tests.thorough import some
 
-PAGE = "15_Compare.py"
+PAGE = "55_Compare.py"
 A, B = "The cat sat on the mat.", "The dog sat on the mat."
 LIMIT = 1_500_000  # bytes of one message to the browser
 # Those whose numbers depend on how long the text is.

@@ -13,7 +13,7 @@ from lab.ui.shared.machine import STOP_OF
 from tests.pages.apptest import component, components, visit, words
 from tests.pages.test_ways import everything, with_progress
 
-END = "16_The_end.py"
+END = "12_The_end.py"
 NOTHING = "you have not answered or tried anything yet"
 
 

@@ -87,7 +87,7 @@ def test_lesson_4_and_the_flow_bench_lead_here() -> None:
     label = "The experiment Explanation: Is attention an explanation?"
     for at in (
         go(visit("4_Multi-head_attention.py"), "through-several-layers"),
-        visit("13_Flow.py", step="rollout"),
+        visit("53_Flow.py", step="rollout"),
     ):
         assert label in [link.proto.label for link in at.get("page_link")]
 

@@ -286,7 +286,7 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("page", [PAGE, None, "32_Needed_heads.py", "11_Model_view.py", "1_Tokenization.py"])
+@pytest.mark.parametrize("page", [PAGE, None, "32_Needed_heads.py", "51_Model_view.py", "1_Tokenization.py"])
 def test_a_damaged_default_model_gives_way_to_another_that_ships(shipped: Path, page: str | None) -> None:
     _cut_short(shipped / DEFAULT_MODEL)
     at = visit(page)

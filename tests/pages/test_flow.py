@@ -19,7 +19,7 @@ from tests.charts.payloads import unpack
 from tests.pages.apptest import Offer, components, go, visit, walk, words
 from tests.pages.texts import EMPTY, WALKED
 
-PAGE = "13_Flow.py"
+PAGE = "53_Flow.py"
 TEXT = "The cat sat on the mat because it was tired."
 STEPS = ("sankey", "rollout", "influence-tree")
 LIMIT = 1_500_000  # bytes of one message to the browser

@@ -24,7 +24,7 @@ PAGES = sorted(path.name for path in (ROOT / "pages").glob("*.py"))
 # Experiments, the first page and the end have sentences of their own, a room has none.
 _NO_TEXT = {
     "0_Course.py",
-    "16_The_end.py",
+    "12_The_end.py",
     "20_Models.py",
     "21_Glossary.py",
     "40_Room.py",

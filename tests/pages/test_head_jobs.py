@@ -20,7 +20,7 @@ def buttons(at: AppTest) -> list[str]:
     return [button.label for button in at.sidebar.button]
 
 
-@pytest.mark.parametrize("page", ["3_Self-attention.py", "11_Model_view.py"])
+@pytest.mark.parametrize("page", ["3_Self-attention.py", "51_Model_view.py"])
 def test_a_job_leads_to_its_head(page: str) -> None:
     at = visit(page, model="lab-gpt2", layer="1", head="2")
     known = [(each, doing) for each in in_folder(EMBEDDED / "lab-gpt2") or () for doing in each.heads]

@@ -19,7 +19,7 @@ from tests.charts.payloads import unpack
 from tests.pages.apptest import components, visit, words
 from tests.pages.texts import EMPTY, LONG, TEXTS
 
-PAGE = "10_Head_view.py"
+PAGE = "50_Head_view.py"
 
 
 def sent(at: AppTest) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -63,7 +63,7 @@ def test_words_are_the_mean_of_rows_and_the_sum_of_columns() -> None:
         np.testing.assert_allclose(view.weights[head] / 10_000, naive(weights, groups), atol=0.6e-4)
 
 
-@pytest.mark.parametrize("page", [PAGE, "11_Model_view.py"])
+@pytest.mark.parametrize("page", [PAGE, "51_Model_view.py"])
 def test_without_a_text_there_is_a_sentence(page: str) -> None:
     at = visit(page)
     for text in EMPTY:

@@ -122,7 +122,7 @@ def test_the_map_is_of_shares_and_other_measures_are_behind_a_click() -> None:
     assert unfold(at, "_otherwise").segmented_control(key="measure").options == ["Length-corrected", "Maximum"]
     assert open_step("matrix", measure="Maximum").segmented_control(key="measure").value == "Maximum"
     assert (
-        visit("15_Compare.py", figure="Sentence to sentence", text=TEXT, other_text=TEXT)
+        visit("55_Compare.py", figure="Sentence to sentence", text=TEXT, other_text=TEXT)
         .segmented_control(key="measure")
         .value
         == "Mean mass"

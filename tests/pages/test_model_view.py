@@ -22,7 +22,7 @@ from tests.pages.apptest import components, visit, words
 from tests.pages.texts import LONG, TEXTS, WALKED
 from tests.thorough import some
 
-PAGE = "11_Model_view.py"
+PAGE = "51_Model_view.py"
 
 
 def sent(at: AppTest) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

@@ -52,16 +52,16 @@ def test_the_mask_of_a_local_layer_is_its_window(offer: Offer) -> None:
 
 
 def test_masked_scores_of_a_local_layer_are_no_numbers(offer: Offer) -> None:
-    at = visit("14_Tensors.py", model=offer("modernbert"), text=TEXT, layer="2", tensor="layer.scaled_scores")
+    at = visit("54_Tensors.py", model=offer("modernbert"), text=TEXT, layer="2", tensor="layer.scaled_scores")
     assert "are masked (−∞)" in words(at)
 
 
 def test_a_tensor_that_this_layer_lacks_is_not_offered(offer: Offer) -> None:
     asked = {"model": offer("modernbert"), "text": TEXT, "tensor": "layer.weights.norm_1.gamma"}
-    at = visit("14_Tensors.py", layer="1", **asked)
+    at = visit("54_Tensors.py", layer="1", **asked)
     assert "There is no tensor" in words(at)
     assert "layer.weights.norm_1.gamma" not in at.selectbox(key="_tensor").options
-    assert "There is no tensor" not in words(visit("14_Tensors.py", layer="2", **asked))
+    assert "There is no tensor" not in words(visit("54_Tensors.py", layer="2", **asked))
 
 
 def test_the_first_layer_has_one_layer_norm(offer: Offer) -> None:

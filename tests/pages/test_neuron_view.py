@@ -21,7 +21,7 @@ from tests.pages.apptest import Offer, components, go, looks, step_of, visit, wa
 from tests.pages.texts import EMPTY, TEXTS, WALKED
 from tests.thorough import some
 
-PAGE = "12_Neuron_view.py"
+PAGE = "52_Neuron_view.py"
 TEXT, PAIR = TEXTS["a pair"]
 STEPS = ("dimensions", "deciding", "three-patterns")
 LIMIT = 100_000  # bytes of one message to the browser

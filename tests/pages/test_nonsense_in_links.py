@@ -47,10 +47,10 @@ def test_a_step_that_the_page_has_is_not_noted(page: str) -> None:
     [
         ("1_Tokenization.py", "pieces", "word"),
         ("8_Feed-forward_and_LayerNorm.py", "two-meanings", "sense"),
-        ("15_Compare.py", "", "other_model"),
+        ("55_Compare.py", "", "other_model"),
         ("20_Models.py", "", "card"),
-        ("14_Tensors.py", "", "tensor"),
-        ("10_Head_view.py", "", "heads"),
+        ("54_Tensors.py", "", "tensor"),
+        ("50_Head_view.py", "", "heads"),
         ("9_Masked_language_model.py", "", "masked"),
     ],
 )
@@ -64,7 +64,7 @@ def test_every_list_of_names_is_tried() -> None:
     assert {each.name for each in PARAMETERS if isinstance(each, Listed)} - {"model"} == tried
 
 
-@pytest.mark.parametrize("page", ["3_Self-attention.py", "7_Inter-sentence_attention.py", "10_Head_view.py"])
+@pytest.mark.parametrize("page", ["3_Self-attention.py", "7_Inter-sentence_attention.py", "50_Head_view.py"])
 def test_a_number_of_a_part_that_is_a_word_is_noted_once(page: str) -> None:
     counted = [each.name for each in PARAMETERS if isinstance(each, Counted) and each.name in PAGES[page].parameters]
     for name in counted:

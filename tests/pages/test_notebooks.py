@@ -44,12 +44,12 @@ WAYS: dict[str, dict[str, str]] = {
         **PAIR,
     },
 }
-OTHERWISE = ("pages/7_Inter-sentence_attention.py", "pages/13_Flow.py")  # whose figures those choices change
+OTHERWISE = ("pages/7_Inter-sentence_attention.py", "pages/53_Flow.py")  # whose figures those choices change
 # The lines that draw random weights are the same for every figure.
 SOME = {
     "otherwise": OTHERWISE,
     "toy": WITH_TOYS,
-    "random": ("pages/3_Self-attention.py", "pages/10_Head_view.py", "pages/20_Models.py"),
+    "random": ("pages/3_Self-attention.py", "pages/50_Head_view.py", "pages/20_Models.py"),
 }
 EVERY = [(page, way) for way in WAYS for page in PAGES if page in SOME.get(way, PAGES)]
 # By day each page in the default way, and in every other way every fourth page.

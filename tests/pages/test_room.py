@@ -177,7 +177,7 @@ def test_the_rest_of_the_lab_waits_for_the_reveal(browsers: Browsers) -> None:
     learner = visit(LESSON, room=code)
     assert "The class is answering a question." in words(learner)
     assert "step" not in [each.key for each in learner.segmented_control]
-    assert not components(visit("10_Head_view.py", room=code))
+    assert not components(visit("50_Head_view.py", room=code))
     assert visit(LESSON).segmented_control
     rooms = server().rooms
     rooms.step(code, key, Phase.OPEN, Phase.CLOSED)

@@ -81,7 +81,7 @@ def test_a_bench_lights_the_stop_it_is_about_or_none() -> None:
     assert lit["Neuron view"] == ["Attention"] and lit["Tensors"] == []
 
 
-@pytest.mark.parametrize("page", ["10_Head_view.py", "30_Grammar.py"])
+@pytest.mark.parametrize("page", ["50_Head_view.py", "30_Grammar.py"])
 def test_a_page_beside_the_lessons_is_none_of_them(page: str) -> None:
     """It belongs to one lesson, and a click on that one leads there."""
     sent = strip(visit(page))

@@ -13,7 +13,7 @@ from lab.ui.parameters import DEFAULT_TEXT, VARIANTS
 from tests.pages.apptest import Offer, open_badge, turn_to, visit, words
 from tests.pages.texts import WALKED
 
-PAGE = "14_Tensors.py"
+PAGE = "54_Tensors.py"
 TENSORS, VARIANT_STEP = "tensors", "variants"
 FEW = (
     "layer.attention",

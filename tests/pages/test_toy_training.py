@@ -118,7 +118,7 @@ def test_a_trained_toy_takes_three_clicks_from_the_first_page(page: str) -> None
 def test_links_made_before_show_the_toy_that_they_showed() -> None:
     """They left out the weights of the toy written by hand; a link of today names all weights."""
     assert visit(PAGE, mode="Toy").segmented_control(key="toy_weights").value == "Constructed"
-    assert visit("10_Head_view.py", mode="Toy").segmented_control(key="toy_weights").value == "Constructed"
+    assert visit("50_Head_view.py", mode="Toy").segmented_control(key="toy_weights").value == "Constructed"
     at = visit(PAGE)
     at.segmented_control(key="mode").set_value("Toy").run()
     assert at.segmented_control(key="toy_weights").value == "Trained live"

@@ -31,7 +31,7 @@ FIELDS = [
     ("3_Self-attention.py", {"mode": "Toy"}, "toy_own", 64),
     ("1_Tokenization.py", {"mode": "Toy", "step": "Use it"}, "toy_word", 40),
     ("2_Embeddings.py", {"step": "like-words"}, "word_sum", 80),
-    ("15_Compare.py", {}, "other_text", 4000),
+    ("55_Compare.py", {}, "other_text", 4000),
     ("21_Glossary.py", {}, "look_up", 60),
     (None, OWN, _TYPED, 400),
     (None, OWN, "_first_own", 30),

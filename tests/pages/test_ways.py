@@ -134,7 +134,7 @@ def test_a_toy_has_no_short_way_and_the_first_page_leaves_the_toy() -> None:
     assert at.segmented_control(key="mode").value == "Sentence" and DOTS in html_of(at)
 
 
-@pytest.mark.parametrize("page", [None, PAGE, "16_The_end.py"])
+@pytest.mark.parametrize("page", [None, PAGE, "12_The_end.py"])
 def test_a_way_that_is_none_is_said(page: str | None) -> None:
     at = visit(page, way="nonsense")
     assert "way" not in at.query_params and DOTS not in html_of(at)

@@ -60,7 +60,7 @@ def test_an_example_that_was_picked_is_a_choice_even_where_it_is_what_a_page_beg
     at.selectbox(key="_example").set_value("A pronoun").run()
     assert text(at) == DEFAULT_TEXT
     assert text(go_to(at, SENTENCES)) == DEFAULT_TEXT
-    assert "**An example**, because you have not typed" not in words(go_to(at, "15_Compare.py"))
+    assert "**An example**, because you have not typed" not in words(go_to(at, "55_Compare.py"))
 
 
 def test_the_first_page_keeps_the_sentence_that_was_typed_elsewhere_and_does_not_read_it() -> None:
@@ -88,9 +88,9 @@ def test_a_head_is_shown_that_shows_the_point_of_the_page(model: str) -> None:
     assert place(at) == soft
     for page in (HEADS, JOBS):
         assert place(go_to(at, page)) == soft
-    for page in ("11_Model_view.py", "12_Neuron_view.py", "14_Tensors.py"):
+    for page in ("51_Model_view.py", "52_Neuron_view.py", "54_Tensors.py"):
         assert place(go_to(at, page)) == soft
-    assert go_to(at, "10_Head_view.py").selectbox(key="layer").value == soft[0]
+    assert go_to(at, "50_Head_view.py").selectbox(key="layer").value == soft[0]
 
 
 def in_address(at: AppTest) -> dict[str, str]:
@@ -120,7 +120,7 @@ def test_a_head_that_was_chosen_goes_everywhere() -> None:
     at = visit(ATTENTION)
     at.selectbox(key="head").set_value(2).run()
     chosen = place(at)
-    for page in (JOBS, HEADS, "12_Neuron_view.py"):
+    for page in (JOBS, HEADS, "52_Neuron_view.py"):
         assert place(go_to(at, page)) == chosen
 
 

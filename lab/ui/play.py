@@ -61,6 +61,14 @@ class Parts(Generic[View]):
     ending: Callable[[LessonPage, Trace], None] = lambda page, trace: None
 
 
+@dataclass(frozen=True)
+class LessonRun:
+    """The page of a lesson, and its run: for steps that choose no layer, head or token."""
+
+    page: LessonPage
+    trace: Trace
+
+
 def at_one_head() -> Look[OneHead]:
     """For steps about one head, query and key: until the learner chooses them, they come from the text's example."""
 

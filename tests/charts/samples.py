@@ -125,7 +125,6 @@ def every_figure(labels: list[str]) -> dict[str, Figure]:
             AxisPlaces("τ", [*range(1, count + 1)]),
             Scale("Share"),
             title="Sparsity",
-            rule=1.5,
         ),
     }
 

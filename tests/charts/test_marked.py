@@ -20,7 +20,7 @@ def over(*places: float) -> AxisPlaces:
 
 
 def test_marks_are_named_told_and_in_the_table() -> None:
-    figure = marked_lines({"uniform": [0.0, 1.0]}, {"this head": (3, 0.25)}, over(2, 8), SHARE, title="", rule=3)
+    figure = marked_lines({"uniform": [0.0, 1.0]}, {"this head": (3, 0.25)}, over(2, 8), SHARE, title="")
     assert "Marked: this head at threshold 3: 0.250." in figure.alt
     table = figure.table()
     assert table["Threshold"].tolist() == [2, 8, 3]
@@ -43,16 +43,14 @@ def test_names_are_data() -> None:
 
 
 def test_the_specification_is_vega_lite() -> None:
-    figure = marked_lines({"a": [0.1, 0.2], "b": [0.3, 0.4]}, {"c": (1, 0.2)}, over(1, 2), SHARE, title="", rule=1.5)
+    figure = marked_lines({"a": [0.1, 0.2], "b": [0.3, 0.4]}, {"c": (1, 0.2)}, over(1, 2), SHARE, title="")
     reference = bars(["a", "b"], [0.1, 0.4], Scale(""), title="", reference=0.25)
     for each in (figure, reference):
         errors = [error.message for error in vega_lite().iter_errors({**each.spec, "data": {"name": "numbers"}})]
         assert not errors, errors[:2]
 
 
-@pytest.mark.parametrize(
-    "broken", [{"x": over(0, 1)}, {"rule": 0.0}, {"marks": {"c": (-1, 1)}}, {"marks": {"c": (1, np.nan)}}]
-)
+@pytest.mark.parametrize("broken", [{"x": over(0, 1)}, {"marks": {"c": (-1, 1)}}, {"marks": {"c": (1, np.nan)}}])
 def test_what_has_no_logarithm_is_refused(broken: dict[str, Any]) -> None:
     given: dict[str, Any] = {"marks": {"c": (1, 1)}, "x": over(1, 2), **broken}
     with pytest.raises(ValueError, match="marked lines"):

@@ -1,19 +1,20 @@
-"""Draw lines over a logarithmic axis and mark a few points, such as a head's value on a curve over text lengths."""
+"""Draw lines and mark a few points, such as a head's value on a curve over text lengths."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import alt, colour
-from lab.charts.base.axes import AxisPlaces, Domain, Scale
+from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure, numbers
-from lab.charts.base.plain import dashed_rule, number, tooltip
+from lab.charts.base.plain import number, tooltip
 from lab.charts.base.tables import unique_names
 from lab.charts.marks.lines import across, line_figure, pointed, told_apart, upward
 
@@ -25,24 +26,24 @@ def marked_lines(
     y: Scale,
     *,
     title: str,
-    rule: float | None = None,
+    log: bool = True,
 ) -> Figure:
-    """Draw `series`, as :func:`lines` does, over the logarithm of `x`, and each of `marks` (x, y).
+    """Draw `series`, as :func:`lines` does, over the logarithm of `x` (or over `x`), and each of `marks` (x, y).
 
-    A mark with the name of a line has the line's colour; any other mark has its name beside it. `rule` is an upright
-    dashed line at that x.
+    A mark with the name of a line has the line's colour; any other mark has its name beside it.
 
     Raises
     ------
     ValueError
-        Anything that `lines` refuses; an x, mark or rule that has no logarithm; a mark that is NaN or infinite.
+        Anything that `lines` refuses; an x or mark that has no logarithm; a mark that is NaN or infinite.
     """
     places = numbers([[*place] for place in marks.values()], ("marks", "coordinates"), of="marked lines")
-    at = [*(x.at or ()), *places[:, 0].tolist(), *([] if rule is None else [rule])]
-    if min(at) <= 0:
-        raise ValueError(f"marked lines: {min(at)} has no logarithm; x, marks and rule must be above 0.")
+    at = [*(x.at or ()), *places[:, 0].tolist()]
+    if log and min(at) <= 0:
+        raise ValueError(f"marked lines: {min(at)} has no logarithm; x and marks must be above 0.")
     at_marks = dict(zip(marks, places.tolist(), strict=True))
-    draw = partial(_chart, list(series), at_marks, (x, y), (float(min(at)), float(max(at))), rule)
+    across_by = {"type": "log" if log else "linear", "domain": (float(min(at)), float(max(at)))}
+    draw = partial(_chart, list(series), at_marks, (x, y), across_by)
     figure = line_figure(series, x, y, title, draw, mark_labels=list(marks))
     told = "; ".join(
         f"{name} at {x.title.lower()} {place[0]:g}: {format(float(place[1]), y.format)}"
@@ -56,24 +57,20 @@ def _chart(
     names: Sequence[str],
     marks: Mapping[str, Sequence[float]],
     axes: tuple[AxisPlaces, Scale],
-    extent: Domain,
-    rule: float | None,
+    across_by: Mapping[str, Any],
 ) -> alt.LayerChart:
-    """The lines, their invisible points, which only answer the pointer, the rule, and the marks with their names."""
+    """The lines, their invisible points, which only answer the pointer, and the marks with their names."""
     x, y = axes
     layers = [
         alt.Chart().mark_line(strokeWidth=2, tooltip=None),
         alt.Chart().mark_point(filled=True, size=80, opacity=0, tooltip=pointed(names, x.title, y.title)),
     ]
-    if rule is not None:
-        upright = dashed_rule(colour.INK).properties(data=alt.InlineData([{"x": rule}], name="rule"))
-        layers.append(upright.encode(alt.X("x:Q"), alt.ColorValue(colour.INK)))
     owners = [names.index(name) if name in names else -1 for name in marks]
     rows = [{"x": x, "value": y, "mark": i, "owner": owners[i]} for i, (x, y) in enumerate(marks.values())]
     layers += [each.properties(data=alt.InlineData(rows, name="marks")) for each in _marks(x.title, y.title)]
     up = {"domain": y.domain} if y.domain else {"zero": False}
     return alt.LayerChart(layer=layers).encode(
-        across(x, type="log", domain=extent, nice=False), upward(y.title, **up), told_apart(names)
+        across(x, nice=False, **across_by), upward(y.title, **up), told_apart(names)
     )
 
 

@@ -8,7 +8,7 @@ from lab.models.trace import Trace
 from lab.ui.page import LessonPage
 from lab.ui.play import Parts
 from lab.ui.shared.prediction import PredictionView, cannot_predict
-from lab.ui.toys.toy_runs import TRAIN_STEP
+from lab.ui.toys.filling import show_rule, show_toy_trace
 
 LESSON = "masked-language-model"
 
@@ -23,13 +23,6 @@ def look(page: LessonPage, trace: Trace) -> Callable[[str], PredictionView | Tra
     return look_at_step(page, trace)
 
 
-def show_toy(page: LessonPage) -> Trace:
-    """Run the toy, and say which one it is; see :mod:`lab.lessons.masked_language_model.toy`."""
-    from lab.lessons.masked_language_model.toy import show_toy_trace
-
-    return show_toy_trace(page)
-
-
 def show_ending(page: LessonPage, trace: Trace) -> None:
     """Draw the end of the page; see :mod:`lab.lessons.masked_language_model.onward`."""
     from lab.lessons.masked_language_model.onward import show_onward
@@ -37,24 +30,10 @@ def show_ending(page: LessonPage, trace: Trace) -> None:
     show_onward(page, trace)
 
 
-def show_rule(page: LessonPage) -> None:
-    """Draw the toy's first step; see :mod:`lab.lessons.masked_language_model.toy`."""
-    from lab.lessons.masked_language_model.toy import show_rule as show
-
-    show(page)
-
-
-def show_learning(page: LessonPage) -> None:
-    """Draw the step in which the toy learns; see :mod:`lab.lessons.masked_language_model.toy`."""
-    from lab.lessons.masked_language_model.toy import show_learning as show
-
-    show(page)
-
-
 PARTS: Parts[PredictionView | Trace] = Parts(
     look=look,
-    toy=show_toy,
-    toy_steps={"Toy sentences": show_rule, TRAIN_STEP: show_learning},
+    toy=show_toy_trace,
+    toy_steps={"Toy sentences": show_rule},
     refusal=lambda trace: cannot_predict(trace.model) or "",
     ending=show_ending,
 )

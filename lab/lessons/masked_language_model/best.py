@@ -19,7 +19,7 @@ from lab.ui.drawing import draw
 from lab.ui.frame.closing import meaning
 from lab.ui.parameters import TOP
 from lab.ui.shared.prediction import PredictionView
-from lab.ui.toys.toy_runs import start_training
+from lab.ui.toys.toy_runs import open_learning
 
 # A word with more than the first has more than all others together; a best word below the second is one of many.
 HALF, FEW = 0.5, 0.1
@@ -69,8 +69,9 @@ def show_best(view: PredictionView, prediction: Prediction, lead: str) -> None:
     shown = (prediction.place, prediction.truth, TOP.chosen(), prediction.temperature)
     draw(partial(figures.best_words, view.trace, *shown), "candidates")
     meaning(answered(view.trace, prediction))
-    if view.model.id.startswith("toy-") and random_weights(view.model):
-        st.button("Train the toy", icon=":material/model_training:", on_click=start_training, key="_train_here")
+    untrained_toy = view.model.id.startswith("toy-") and random_weights(view.model)
+    if untrained_toy and st.button("Train the toy", icon=":material/model_training:", key="_train_here"):
+        open_learning(start=True)
     truth = predictions.true_word(prediction, view.model.tokenizer)
     if truth is None:
         return

@@ -53,14 +53,6 @@ def _best_words(
     return bars(words, values, Scale("Probability", (0.0, 1.0) if whole else None), title=title, highlight=marked)
 
 
-def whole_vocabulary(traced: Trace, place: int, truth: int) -> Figure:
-    """Draw the probability of each word of a small vocabulary at ``place``, by id; the true word has full colour."""
-    prediction = prediction_at(traced, place, truth)
-    words = [word_of(traced.model.tokenizer, each) for each in range(len(prediction.logits))]
-    title = f"Probability of every word of the vocabulary {where(traced, place)}"
-    return bars(words, prediction.probabilities, Scale("Probability", (0.0, 1.0)), title=title, highlight=truth)
-
-
 def ranks(traced: Trace) -> int:
     """The number of words at each place of :func:`every_place`: five, or all of a smaller vocabulary."""
     return min(_RANKS, traced.model.config.vocabulary)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+import streamlit as st
+
 from lab.analysis.words.predictions import Candidate, Prediction, candidate
 from lab.course.sentences.blanks import BLANK, Blank
 from lab.course.words import quoted, share
@@ -19,10 +21,10 @@ from lab.questions.kinds import rises_or_falls, which_holds
 from lab.questions.question import MARGIN, Question
 from lab.questions.returning import Spot
 from lab.ui import sidebar
-from lab.ui.parameters import MODE, TOP, TOY
+from lab.ui.parameters import TOP
 from lab.ui.shared.prediction import PredictionView
 from lab.ui.terms import say
-from lab.ui.toys.toy_runs import TRAIN_STEP, link_to_toy
+from lab.ui.toys.toy_runs import open_learning
 
 _BLUR = 0.01  # a change nearer to the margin than this is on neither side visibly
 
@@ -85,6 +87,6 @@ def show(view: PredictionView) -> Trace:
     show_one_word_changed(view)
     with sidebar.controls():
         TOP.choose("Words in the figure")
-    if view.page.selection[MODE] != TOY:
-        link_to_toy("How does a model learn this? Watch a toy", TRAIN_STEP)
+    if st.button("How does a model learn this? Watch a toy", key="_to_toy", icon=":material/toys:", type="tertiary"):
+        open_learning()
     return view.trace

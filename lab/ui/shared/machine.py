@@ -69,8 +69,8 @@ class MachineSetting:
     ----------
     here
         The id of the lesson on screen, whose part is marked.
-    watched, layer
-        The token that is watched, and the layer that is shown, until somebody chooses.
+    watched, layer, twin
+        The token that is watched, the layer that is shown, and whether with random weights, until somebody chooses.
     waits
         Whether the words are withheld, because the page asks for them.
     found
@@ -82,6 +82,7 @@ class MachineSetting:
     here: str = ""
     watched: int | None = None
     layer: int | None = None
+    twin: bool = False
     waits: bool = False
     found: Mapping[str, Sequence[str]] = field(default_factory=dict)
     lead: Lead | None = None
@@ -141,7 +142,8 @@ def _part_of(lesson: str) -> str:
 def _begin(trace: Trace, setting: MachineSetting) -> _Seen:
     """What a figure shows until somebody chooses."""
     of = (trace.model.id, trace.token_ids, setting.watched, setting.layer)
-    return _Seen(of, first_watched(trace) if setting.watched is None else setting.watched, setting.layer)
+    watched = first_watched(trace) if setting.watched is None else setting.watched
+    return _Seen(of, watched, setting.layer, twin=setting.twin)
 
 
 def _seen(key: str, begin: _Seen) -> _Seen:

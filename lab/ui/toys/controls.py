@@ -22,7 +22,7 @@ from lab.ui.parameters import (
     TOY_TRAINER,
     TRAINED,
 )
-from lab.ui.toys.toy_runs import start_training
+from lab.ui.toys.toy_runs import open_learning
 
 
 def numbers() -> None:
@@ -80,7 +80,8 @@ def _blank() -> None:
     TOY_RULE.choose("Rule")
     TOY_LAYERS.choose("Layers")
     heads(TRAINED)
-    st.button("Train", icon=":material/model_training:", on_click=start_training)
+    if st.button("Train", icon=":material/model_training:"):
+        open_learning(start=True)
 
 
 def _blank_sentences() -> None:

@@ -36,7 +36,7 @@ def toy_trace(page: OpenPage) -> Trace:
     text = as_text(toy_runs.sentence(chosen))
     if chosen[TOY_WEIGHTS] == TRAINED:
         plan = toy_runs.plan(chosen)
-        say_trained(_PURPOSE, plan, trains=isinstance(page, LessonPage))
+        say_trained(_PURPOSE, plan, f"The step “{TRAIN_STEP}”{' of a lesson' * (not isinstance(page, LessonPage))}")
         return number_run(toy_runs.toy(plan), text)
     if chosen[TOY_WEIGHTS] == RANDOM:
         st.info(
@@ -53,17 +53,17 @@ def toy_trace(page: OpenPage) -> Trace:
     return number_run(runs.toy(chosen[TOY_WEIGHTS], *settings, heads), text)
 
 
-def say_trained(purpose: str, plan: Plan, *, trains: bool = True) -> None:
+def say_trained(purpose: str, plan: Plan, teaches: str) -> None:
     """Say which toy is on screen: before training, stopped during training, or trained.
 
-    ``trains``: the page has the training step.
+    ``teaches`` names the step that trains it, as the subject of a sentence.
     """
     run, task = toy_runs.run_of(plan), plan.what
     kind = "rule" if task.hides else "task"
     if run is None or run.latest.step == 0:
         st.info(
-            f"{purpose} Before training: random weights, nothing is learned. The step "
-            f"“{TRAIN_STEP}”{'' if trains else ' of a lesson'} teaches the toy the {kind} “{task.name}”.",
+            f"{purpose} Before training: random weights, nothing is learned. {teaches} teaches the toy the {kind} "
+            f"“{task.name}”.",
             icon=":material/model_training:",
         )
         return

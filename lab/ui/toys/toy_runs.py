@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from lab.course.pages import lesson_of, step_name
 from lab.toy.data import NotASentence, as_text, typed
 from lab.toy.rules import LETTERS, LONGEST, rule_named
 from lab.toy.tasks import task_named
@@ -27,7 +28,7 @@ from lab.ui.parameters import (
     TOY_WEIGHTS,
     TRAINED,
 )
-from lab.ui.selection import Selection, note
+from lab.ui.selection import Selection, note, open_page
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from lab.toy.training import Plan, TrainingRun
 
 TRAIN_STEP = "Train a toy"
+# The lesson and the step, by id, in which the toy learns that fills a blank.
+LEARNS = "how-it-learns", "many-steps"
 _RUNS = "_toy_runs"
 _RUNS_KEPT = 6
 _ASKED = "_train_asked"
@@ -120,12 +123,17 @@ def toy(wanted: Plan) -> LoadedModel:
 def ask_for_training() -> None:
     """For a button: go to the step in which toys are trained, and start the training."""
     TOY_WEIGHTS.set(TRAINED)
-    start_training()
+    start_training(TRAIN_STEP)
 
 
-def start_training() -> None:
-    """For a button: start the training in a lesson that has only one toy."""
-    STEP.set(TRAIN_STEP)
+def start_training(step: str) -> None:
+    """For a button: start the training in the ``step`` of that name."""
+    STEP.set(step)
+    ask_to_train()
+
+
+def ask_to_train() -> None:
+    """Ask the step that trains to begin when it is drawn next."""
     st.session_state[_ASKED] = True
 
 
@@ -147,3 +155,11 @@ def choose_trained() -> None:
 def training_asked() -> bool:
     """Return whether the learner has asked for training since the last call."""
     return bool(st.session_state.pop(_ASKED, False))
+
+
+def open_learning(*, start: bool = False) -> None:
+    """Leave for the step in which a toy learns to fill a blank; with ``start``, it begins to learn there."""
+    if start:
+        ask_to_train()
+    lesson, step = LEARNS
+    open_page(lesson_of(lesson), step_name(lesson, step))

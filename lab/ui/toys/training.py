@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,11 +11,9 @@ import streamlit as st
 from lab.analysis.heads.of_toys import INDUCTION, SCORED, toy_scores
 from lab.analysis.heads.patterns import PATTERNS
 from lab.charts.base.figure import Figure
-from lab.charts.cells.small_maps import small_maps
-from lab.figures.axes import WEIGHT
+from lab.figures.toys import head_maps, head_names
 from lab.questions.toys import expected_pattern
 from lab.toy.data import as_text, letter
-from lab.toy.runs import number_run
 from lab.toy.tasks import IGNORED, Task
 from lab.toy.tasks import task as task_of
 from lab.toy.training import chance
@@ -29,7 +26,6 @@ from lab.ui.toys import toy_runs
 from lab.ui.toys.watched import LiveTraining, show_curves
 
 if TYPE_CHECKING:
-    from lab.models.loading import LoadedModel
     from lab.toy.training import Plan, TrainingRun
     from lab.ui.page import LessonPage
 
@@ -52,7 +48,7 @@ def show_training(page: LessonPage) -> None:
     task, before = task_of(plan.task), runs.untrained_toy(plan)
 
     def stage(run: TrainingRun) -> Figure:
-        return _maps([("before", before), ("now", run.latest.model)], words)
+        return head_maps([("before", before), ("now", run.latest.model)], as_text(words))
 
     live = LiveTraining(plan, f"Look for **{task.look_for}**.", stage)
     _show_task(plan, task, words)
@@ -62,7 +58,7 @@ def show_training(page: LessonPage) -> None:
     live.offer(run)
     if run is None:
         st.markdown(f"Look for **{task.look_for}**. So far the toy has learned nothing:")
-        draw(_maps([("before", before)], words), "toy-maps")
+        draw(head_maps([("before", before)], as_text(words)), "toy-maps")
     else:
         _show_run(run, task, words)
 
@@ -83,29 +79,6 @@ def _show_task(plan: Plan, task: Task, words: tuple[int, ...]) -> None:
     )
     table = [[letter(word) for word in words], ["" if answer == IGNORED else letter(answer) for answer in answers]]
     show_table(pd.DataFrame(table, ["sentence", "answer"], [str(i + 1) for i in range(len(words))]), numbered=True)
-
-
-def _head_names(run_layers: int, heads: int) -> list[str]:
-    """Names of all heads, layer after layer; the names leave out the layer if there is only one."""
-    return [
-        f"head {head}" if run_layers == 1 else f"layer {layer}, head {head}"
-        for layer in range(1, run_layers + 1)
-        for head in range(1, heads + 1)
-    ]
-
-
-def _maps(stages: Sequence[tuple[str, LoadedModel]], words: tuple[int, ...]) -> Figure:
-    """Draw the maps of every head at every stage, with the stages of a head beside each other."""
-    traces = [number_run(model, as_text(words)) for _, model in stages]
-    config = traces[0].model.config
-    # (stages, heads of all layers, n, n) -> (heads, stages, n, n): the stages of a head follow each other
-    maps = np.stack([trace.attention.flatten(0, 1).numpy() for trace in traces]).swapaxes(0, 1)
-    heads = _head_names(config.layers, config.heads)
-    captions = [(head.capitalize(), stage) for head in heads for stage, _ in stages]
-    title = "Attention of every head: rows attend, columns are attended to"
-    return small_maps(
-        maps.reshape(-1, *maps.shape[2:]), traces[0].labels, captions, WEIGHT, title=title, causal=config.causal
-    )
 
 
 def _show_run(run: TrainingRun, task: Task, words: tuple[int, ...]) -> None:
@@ -133,14 +106,14 @@ def _show_stage(run: TrainingRun, words: tuple[int, ...]) -> None:
     stages = {stage.step: stage for stage in run.stages}
     chosen = st.select_slider("After training step", list(stages), max(stages), key=f"_stage.{run.plan.steps}")
     stage = stages.get(chosen, run.latest)
-    draw(_maps([(f"step {stage.step}", stage.model)], words), "toy-maps")
+    draw(head_maps([(f"step {stage.step}", stage.model)], as_text(words)), "toy-maps")
     st.markdown(f"After step {stage.step}, **{stage.accuracy:.1%}** of the answers on fresh sentences are right.")
 
 
 def _show_scores(run: TrainingRun, task: Task) -> None:
     """Show how clearly each head has the expected pattern, before training and now."""
     patterns = ("previous_token", INDUCTION) if task.pattern == INDUCTION else (task.pattern,)
-    table: dict[str, object] = {"head": _head_names(run.plan.layers, run.plan.heads)}
+    table: dict[str, object] = {"head": head_names(run.plan.layers, run.plan.heads)}
     for pattern in patterns:
         for stage, model in (("before", run.kept[0].model), ("now", run.latest.model)):
             table[f"{_NAMES[pattern]}, {stage}"] = toy_scores(model, run.plan, pattern).ravel()

@@ -19,6 +19,7 @@ from lab.ui.drawing import draw
 from lab.ui.teaching import larger_chart
 from lab.ui.toys import toy_runs
 from lab.ui.toys.live import train_toy
+from lab.ui.toys.toy_runs import TRAIN_STEP
 
 if TYPE_CHECKING:
     from lab.toy.training import Plan, TrainingRun
@@ -28,12 +29,13 @@ if TYPE_CHECKING:
 class LiveTraining:
     """The place of a training, above everything drawn later: nobody has to scroll while the toy learns.
 
-    ``look_for`` says what to watch; ``stage`` draws the figure after every stage.
+    ``look_for`` says what to watch; ``stage`` draws the figure after every stage; ``step`` is the name of the step.
     """
 
     plan: Plan
     look_for: str
     stage: Callable[[TrainingRun], Figure]
+    step: str = TRAIN_STEP
     place: DeltaGenerator = field(default_factory=st.container)
     asked: bool = field(default_factory=toy_runs.training_asked)
 
@@ -58,7 +60,7 @@ class LiveTraining:
         if run is not None and run.latest.finished:
             return
         label, ask = "Train" if run is None else "Go on training", toy_runs.start_training
-        st.button(label, key="_train.start", icon=":material/model_training:", on_click=ask)
+        st.button(label, key="_train.start", icon=":material/model_training:", on_click=ask, args=(self.step,))
 
     def _train(self) -> None:
         """Train to the end and draw.

@@ -1,0 +1,33 @@
+"""Lesson 10: How it learns. Each step is the file of its id; ``lesson.toml`` has their order and the fixed texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lab.models.trace import Trace
+from lab.ui.page import LessonPage
+from lab.ui.play import LessonRun, Parts
+from lab.ui.shared.prediction import PredictionView, cannot_predict
+from lab.ui.shared.prediction import look as look_at_place
+from lab.ui.toys.filling import show_rule, show_toy_trace
+
+LESSON = "how-it-learns"
+# The steps that ask the model about a word of the learner's sentence; the others bring their own figures.
+_ASKS = ("surprise", "check")
+
+
+def look(page: LessonPage, trace: Trace) -> Callable[[str], PredictionView | LessonRun | None]:
+    """Return what makes the view of a step by its id."""
+
+    def view(step: str) -> PredictionView | LessonRun | None:
+        return look_at_place(page, trace) if step in _ASKS else LessonRun(page, trace)
+
+    return view
+
+
+PARTS: Parts[PredictionView | LessonRun] = Parts(
+    look=look,
+    toy=show_toy_trace,
+    toy_steps={"Toy sentences": show_rule},
+    refusal=lambda trace: cannot_predict(trace.model) or "",
+)

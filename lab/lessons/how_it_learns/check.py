@@ -1,0 +1,18 @@
+"""Check: what a loss is, what a step does, and why a model says a wrong word; each in the file of its step."""
+
+from __future__ import annotations
+
+from lab.lessons.how_it_learns import LESSON
+from lab.lessons.how_it_learns.one_step import too_far
+from lab.lessons.how_it_learns.surprise import halved
+from lab.models.trace import Trace
+from lab.questions.returning import Spot
+from lab.ui.quiz.asking import draw_checks
+from lab.ui.shared.prediction import PredictionView
+
+
+def show(view: PredictionView) -> Trace:
+    """Ask the three questions."""
+    spot = Spot(view.trace, 0, 0, view.place, view.place)
+    draw_checks(LESSON, [each(spot) for each in (halved, too_far)])
+    return view.trace

@@ -1,0 +1,121 @@
+"""Many steps: a toy learns to fill a blank while one watches; its loss, the bar of the right letter, its heads."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from lab.analysis.words.masking import masked_run
+from lab.analysis.words.predictions import prediction_at
+from lab.charts.base.axes import AxisPlaces, Scale
+from lab.charts.base.figure import Figure
+from lab.charts.marks.marked import marked_lines
+from lab.course.pages import step_name
+from lab.course.words import share
+from lab.figures.toys import head_maps, whole_vocabulary
+from lab.lessons.how_it_learns import LESSON
+from lab.models.loading import LoadedModel
+from lab.models.trace import Trace
+from lab.questions.toys import missing_letter, with_blank
+from lab.toy.data import as_text, letter
+from lab.toy.rules import Rule, rule_named
+from lab.toy.runs import number_run
+from lab.toy.training import Snapshot, TrainingRun, chance, logits, train
+from lab.ui import runs
+from lab.ui.drawing import code, draw
+from lab.ui.frame.closing import meaning
+from lab.ui.frame.header import idea
+from lab.ui.parameters import TOY_RULE
+from lab.ui.play import LessonRun
+from lab.ui.quiz.predictions import predict
+from lab.ui.terms import say
+from lab.ui.toys import toy_runs
+from lab.ui.toys.watched import LiveTraining
+
+IDEA = """
+Training repeats one small step many times, each time with other sentences. Watch a **toy**, a model so small that it
+learns in seconds. Its sentences are letters that follow a rule, and nobody tells it the rule."""
+
+
+def hidden(model: LoadedModel, words: tuple[int, ...], place: int) -> Trace:
+    """Run a toy on a sentence of letters with one letter hidden."""
+    return masked_run(number_run(model, as_text(words)), (place,))
+
+
+def right(model: LoadedModel, words: tuple[int, ...], place: int) -> float:
+    """The probability that a toy gives the hidden letter."""
+    return float(prediction_at(hidden(model, words, place), place, None).probabilities[words[place]])
+
+
+def letters(model: LoadedModel, words: tuple[int, ...], place: int) -> Figure:
+    """Draw the probability of every letter in the blank."""
+    return whole_vocabulary(hidden(model, words, place), place, words[place])
+
+
+def falling(run: TrainingRun, step: int) -> Figure:
+    """Draw the loss on new sentences over the steps of the training, and mark one step."""
+    steps, losses, _ = zip(*run.curve, strict=True)
+    mark = {"chosen step": (float(step), losses[steps.index(step)])}
+    x, y = AxisPlaces("Step of training", steps), Scale("Loss (nats)", (0.0, max(losses)), ".2f")
+    return marked_lines({"Loss on new sentences": losses}, mark, x, y, title="The loss falls", log=False)
+
+
+def said(first: Snapshot, now: Snapshot, words: tuple[int, ...], place: int) -> str:
+    """State what the training did to the loss and, if the sentence follows the rule, to the right letter."""
+    told = f"In {now.step} steps, the loss went from {first.loss:.2f} to **{now.loss:.2f}**"
+    rule = now.plan.what
+    if not isinstance(rule, Rule) or not rule.holds(words):
+        return f"{told}. The right letter is the most probable one in **{now.accuracy:.0%}** of new sentences."
+    before, after = right(first.model, words, place), right(now.model, words, place)
+    return (
+        f"{told}, and the right letter *{letter(words[place])}* from {share(before)} to **{share(after)}**. In "
+        f"{now.accuracy:.0%} of new sentences, the toy’s first choice is right; always the same letter would be right "
+        f"in {chance(now.plan):.0%}."
+    )
+
+
+def show(view: LessonRun) -> None:
+    """Show the blank, a prediction, the training while it runs, and then any state of it by a slider."""
+    chosen = view.page.selection
+    plan, words = toy_runs.blank_plan(chosen), toy_runs.ruled_sentence(chosen)
+    place, before = len(words) - 1, runs.untrained_toy(plan)
+
+    def stage(run: TrainingRun) -> Figure:
+        return letters(run.latest.model, words, place)
+
+    watch = f"The blank of **{with_blank(words, place)}**, while the toy learns:"
+    live = LiveTraining(plan, watch, stage, step_name(LESSON, "many-steps"))
+    idea(IDEA)
+    run = live.train_if_asked()
+    rule = rule_named(chosen[TOY_RULE])
+    if rule.holds(words):
+        say(f"What belongs into the blank of **{with_blank(words, place)}**?")
+    else:
+        say(f"Your letters **{as_text(words)}** follow no rule, so no letter is right. You see what the toy expects.")
+    question = missing_letter(rule, words, place) if rule.holds(words) else None
+    if not predict(LESSON, question, in_sight=run is not None):
+        return
+    live.offer(run)
+    if run is None:
+        say("The toy has random weights and has learned nothing yet:")
+        draw(partial(letters, before, words, place), "toy-blank")
+    else:
+        _show_states(run, words, place)
+        meaning(said(run.kept[0], run.latest, words, place))
+        say("A real model learns in the same way: lab-bert took many thousands of such steps, with other optimizers.")
+        code(plan.what.draw, logits, train)
+
+
+@st.fragment
+def _show_states(run: TrainingRun, words: tuple[int, ...], place: int) -> None:
+    """Show the loss, the letters and the heads after the slider's step; the slider redraws only this part."""
+    stages = {each.step: each for each in run.stages}
+    step = st.select_slider("After training step", list(stages), max(stages), key=f"_stage.{run.plan.steps}")
+    now = stages.get(step, run.latest)
+    left, right_side = st.columns(2)
+    with left:
+        draw(partial(falling, run, now.step), "toy-loss")
+    with right_side:
+        draw(partial(letters, now.model, words, place), "toy-blank")
+    draw(partial(head_maps, [(f"step {now.step}", now.model)], as_text(words)), "toy-maps")

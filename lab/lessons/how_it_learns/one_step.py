@@ -1,0 +1,201 @@
+"""One step: the loss over one weight and its slope; then a step of all weights, with a learning rate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from lab.charts.base.axes import AxisPlaces, Scale
+from lab.charts.base.figure import Figure
+from lab.charts.marks.marked import marked_lines
+from lab.course.words import signed
+from lab.lessons.how_it_learns import LESSON
+from lab.questions.asking import asks
+from lab.questions.basis import derivable
+from lab.questions.kinds import which_holds
+from lab.questions.question import Question
+from lab.questions.returning import Spot
+from lab.toy import one_step
+from lab.toy.data import letter
+from lab.toy.one_step import RATES, REACH, Descent, Slope, Weight, descent, sentences, slope
+from lab.toy.rules import hidden_id
+from lab.toy.training import Plan
+from lab.ui.drawing import code, draw
+from lab.ui.frame.closing import meaning
+from lab.ui.frame.header import idea
+from lab.ui.play import LessonRun
+from lab.ui.quiz.predictions import ask_beside
+from lab.ui.terms import say
+from lab.ui.toys import toy_runs
+
+IDEA = """
+The loss says how wrong a model is. How does it get smaller? Take one of the **weights** of an untrained toy and move
+it. All other weights stay as they are."""
+_FLAT = 0.02  # a slope this small leads nowhere
+_STEP = 1.0  # the learning rate of the nudge of the one weight
+_GRID = 100  # positions of the slider
+_RATE, _WEIGHT = "_learning_rate", "_one_weight"
+
+
+def name_of(plan: Plan, weight: Weight) -> str:
+    """Name the weight: a number in the vector of a letter, or of the blank."""
+    owner = "the blank" if weight.row == hidden_id(plan.vocabulary) else f"the letter *{letter(weight.row)}*"
+    return f"number {weight.column + 1} of the vector of {owner}"
+
+
+def valley(plan: Plan, value: float) -> Figure:
+    """Draw the loss over one weight, and at ``value`` a dot and a straight line with the slope of the curve there."""
+    found, here = one_step.weight(plan), slope(plan, value)
+    tangent = here.loss + here.gradient * (found.at - value)
+    top, bottom = float(found.losses.max()), float(found.losses.min())
+    room = 0.1 * (top - bottom)
+    line = np.clip(tangent, bottom - room, top + room)
+    series = {"loss": found.losses, "slope at the dot": line}
+    x, y = AxisPlaces("The weight", tuple(found.at)), Scale("Loss (nats)", (bottom - room, top + room), ".2f")
+    return marked_lines(series, {"loss": (value, here.loss)}, x, y, title="The loss over one weight", log=False)
+
+
+def said(here: Slope) -> str:
+    """State the slope, and in which direction the loss falls."""
+    told = f"Here the slope is **{signed(here.gradient)}**"
+    if abs(here.gradient) < _FLAT:
+        return f"{told}: the curve is nearly flat, so a small move of this weight changes the loss hardly at all."
+    more, less = ("larger", "smaller") if here.gradient > 0 else ("smaller", "larger")
+    return f"{told}: if the weight gets {more}, the loss grows, and if it gets {less}, the loss falls."
+
+
+def checked(here: Slope) -> str:
+    """Compare the slope with a finite difference."""
+    return (
+        f"The slope is the **gradient** of this weight. It is computed backwards through every operation of the model. "
+        f"Two losses, a little to the left and to the right, give the same slope: {signed(here.gradient, 4)} and "
+        f"{signed(here.difference, 4)}."
+    )
+
+
+def by_rate(plan: Plan, rate: float) -> Figure:
+    """Draw the loss after one step of all weights over the learning rate, with a mark at ``rate``."""
+    found = descent(plan)
+    after = {"loss after one step": found.losses, "loss before": np.full(len(RATES), found.loss)}
+    mark = {"loss after one step": (rate, float(found.losses[RATES.index(rate)]))}
+    x, y = AxisPlaces("Learning rate", RATES), Scale("Loss (nats)", (0.0, _ceiling(found)), ".2f")
+    return marked_lines(after, mark, x, y, title="One step of all weights, with different learning rates")
+
+
+def _ceiling(found: Descent) -> float:
+    return 1.05 * float(found.losses.max())
+
+
+@dataclass(frozen=True)
+class Taken:
+    """One step of all weights with a learning rate: the loss before and after, how far the weights moved."""
+
+    rate: float
+    before: float
+    after: float
+    moved: float
+    weights: int
+    best: float
+
+
+def taken(plan: Plan, rate: float) -> Taken:
+    """Take one step with this learning rate; ``best`` is the rate after which the loss is smallest."""
+    found = descent(plan)
+    best = RATES[int(found.losses.argmin())]
+    after = float(found.losses[RATES.index(rate)])
+    return Taken(rate, found.loss, after, found.moved(rate), found.weights, best)
+
+
+def said_of_step(found: Taken) -> str:
+    """State what the step did to the loss, and whether its rate was too large."""
+    told = (
+        f"All {found.weights:,} weights move together, by {found.moved:.1%} of their length, and the loss goes from "
+        f"{found.before:.2f} to **{found.after:.2f}**."
+    )
+    if found.after > found.before:
+        return f"{told} This rate is too large: the step jumps over the valley and lands higher up."
+    if found.rate < found.best:
+        return f"{told} A larger rate would get further in one step."
+    return f"{told} A {'larger rate would do worse' if found.rate == found.best else 'smaller rate would do better'}."
+
+
+@asks(
+    basis=derivable(LESSON, "one-step", "the slope of the curve at the dot"),
+    hint="On which side of the dot is the curve lower?",
+    returns=2,
+)
+def which_way(spot: Spot) -> Question | None:
+    """Ask in which direction training moves a weight whose gradient is positive."""
+    why = "A positive slope means that the loss grows if the weight grows. So training makes the weight smaller."
+    outcomes = {
+        "It makes the weight smaller": True,
+        "It makes the weight larger, because the gradient is positive": False,
+        "It sets the weight to 0": False,
+    }
+    return which_holds("which-way", "The gradient of a weight is +0.4. What does the next step of training do?", why,
+                       outcomes, mixed=True)  # fmt: skip
+
+
+@asks(
+    basis=derivable(LESSON, "one-step", "the curve over the learning rate"),
+    hint="The slope is only the slope at the dot. What does it know of the curve far away?",
+    returns=3,
+)
+def too_far(spot: Spot) -> Question | None:
+    """Ask why a step in the right direction can make the loss larger."""
+    why = "The gradient is the slope at one place. A long step leaves the part of the curve that it describes."
+    outcomes = {
+        "The step was so long that the slope no longer describes the curve there": True,
+        "The gradient pointed uphill": False,
+        "The batch had too few sentences": False,
+    }
+    prompt = "A step went against the gradient, and the loss of the same sentences still grew. Why?"
+    return which_holds("too-far", prompt, why, outcomes, mixed=True)
+
+
+def show(view: LessonRun) -> None:
+    """Show the valley of one weight with its slope, then a step of all weights."""
+    plan = toy_runs.blank_plan(view.page.selection)
+    idea(IDEA)
+    _show_weight(plan)
+    say("**All weights at once.** Training moves every weight against its own gradient: gradient × **learning rate**.")
+    _show_rate(plan)
+    say(
+        f"The gradient comes from a **batch** of {sentences(plan)} sentences. The next step takes other sentences, so "
+        "the loss of all sentences falls."
+    )
+    ask_beside(LESSON, which_way(Spot.of(view.trace)))
+    code(one_step.slope, one_step.descent)
+
+
+@st.fragment
+def _show_weight(plan: Plan) -> None:
+    """Draw the loss over one weight; the slider and the button move the weight, and redraw only this part."""
+    found = one_step.weight(plan)
+    low, high = found.value - REACH, found.value + REACH
+    key = f"{_WEIGHT}.{plan.what.id}.{plan.seed}.{plan.layers}.{plan.heads}"
+    st.session_state.setdefault(key, found.value)
+
+    def nudge() -> None:
+        here = st.session_state[key]
+        st.session_state[key] = min(high, max(low, here - _STEP * slope(plan, here).gradient))
+
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        say(f"The weight is {name_of(plan, found)}.")
+        st.button("One nudge downhill", icon=":material/south_east:", on_click=nudge, key="_nudge")
+    value = st.slider("The weight", low, high, step=(high - low) / _GRID, key=key, format="%.2f")
+    draw(partial(valley, plan, value), "valley")
+    here = slope(plan, value)
+    meaning(said(here))
+    st.caption(checked(here))
+
+
+@st.fragment
+def _show_rate(plan: Plan) -> None:
+    """Draw the loss after a step of all weights; the slider chooses the learning rate."""
+    rate = st.select_slider("Learning rate", RATES, 0.01, key=_RATE, format_func=lambda each: f"{each:g}")
+    draw(partial(by_rate, plan, rate), "rates")
+    say(said_of_step(taken(plan, rate)))

@@ -1,0 +1,5 @@
+"""Lesson: How it learns."""
+
+from lab.lessons.play import play
+
+play("how-it-learns")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,10 +13,6 @@ from lab.charts.cells.small_maps import small_maps
 from lab.charts.marks.bars import bars
 from lab.figures.axes import WEIGHT
 from lab.models.trace import Trace
-from lab.toy.runs import number_run
-
-if TYPE_CHECKING:
-    from lab.models.loading import LoadedModel
 
 
 def head_names(layers: int, heads: int) -> list[str]:
@@ -29,9 +24,9 @@ def head_names(layers: int, heads: int) -> list[str]:
     ]
 
 
-def head_maps(stages: Sequence[tuple[str, LoadedModel]], text: str) -> Figure:
+def head_maps(stages: Sequence[tuple[str, Trace]]) -> Figure:
     """Draw the maps of every head of a toy at every stage of its training, the stages of a head beside each other."""
-    traces = [number_run(model, text) for _, model in stages]
+    traces = [trace for _, trace in stages]
     config = traces[0].model.config
     # (stages, heads of all layers, n, n) -> (heads, stages, n, n): the stages of a head follow each other
     maps = np.stack([trace.attention.flatten(0, 1).numpy() for trace in traces]).swapaxes(0, 1)

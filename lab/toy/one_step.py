@@ -28,7 +28,7 @@ _BATCH_SEED = 3_000_000  # added to the plan's seed: sentences that no training 
 # The range of the slider on either side of the weight as it is, the points of the curve, and the distance between the
 # two losses whose difference is compared with the gradient.
 REACH, _POINTS, _NEAR = 3.0, 41, 0.01
-RATES = tuple(round(10.0**power, 4) for power in np.arange(-3.0, 1.01, 0.25))
+RATES = tuple(round(10.0**power, 4) for power in np.arange(-3.0, 0.51, 0.25))
 
 Batches = tuple[tuple[Tensor, Tensor], ...]
 

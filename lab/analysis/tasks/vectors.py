@@ -25,7 +25,7 @@ class SentenceVectors:
     """The vectors of N sentences after the embeddings and after each of L layers, (L+1, N, d) each.
 
     ``mark`` is the vector of the token that stands for the whole text: [CLS] or, in a causal model, the last token,
-    which alone has seen all others. ``mean`` is the mean of the vectors of the words and pieces, without special tokens.
+    which alone has seen all others. ``mean`` is the mean of the vectors of all words and pieces, not of special ones.
     """
 
     mark: NDArray[np.float32]

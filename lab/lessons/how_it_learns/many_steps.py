@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import streamlit as st
 
 from lab.analysis.words.masking import masked_run
@@ -89,9 +87,7 @@ def show(view: LessonRun) -> None:
     idea(IDEA)
     run = live.train_if_asked()
     rule = rule_named(chosen[TOY_RULE])
-    if rule.holds(words):
-        say(f"What belongs into the blank of **{with_blank(words, place)}**?")
-    else:
+    if not rule.holds(words):
         say(f"Your letters **{as_text(words)}** follow no rule, so no letter is right. You see what the toy expects.")
     question = missing_letter(rule, words, place) if rule.holds(words) else None
     if not predict(LESSON, question, in_sight=run is not None):
@@ -99,11 +95,11 @@ def show(view: LessonRun) -> None:
     live.offer(run)
     if run is None:
         say("The toy has random weights and has learned nothing yet:")
-        draw(partial(letters, before, words, place), "toy-blank")
+        draw(letters(before, words, place), "toy-blank")
     else:
         _show_states(run, words, place)
         meaning(said(run.kept[0], run.latest, words, place))
-        say("A real model learns in the same way: lab-bert took many thousands of such steps, with other optimizers.")
+        say("A real model learns in the same way. lab-bert, the small BERT of this lab, took thousands of such steps.")
         code(plan.what.draw, logits, train)
 
 
@@ -115,7 +111,7 @@ def _show_states(run: TrainingRun, words: tuple[int, ...], place: int) -> None:
     now = stages.get(step, run.latest)
     left, right_side = st.columns(2)
     with left:
-        draw(partial(falling, run, now.step), "toy-loss")
+        draw(falling(run, now.step), "toy-loss")
     with right_side:
-        draw(partial(letters, now.model, words, place), "toy-blank")
-    draw(partial(head_maps, [(f"step {now.step}", now.model)], as_text(words)), "toy-maps")
+        draw(letters(now.model, words, place), "toy-blank")
+    draw(head_maps([(f"step {now.step}", hidden(now.model, words, place))]), "toy-maps")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import streamlit as st
 
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
+from lab.charts.marks.curve import curve
 from lab.charts.marks.marked import marked_lines
 from lab.course.words import signed
 from lab.lessons.how_it_learns import LESSON
@@ -20,7 +20,7 @@ from lab.questions.question import Question
 from lab.questions.returning import Spot
 from lab.toy import one_step
 from lab.toy.data import letter
-from lab.toy.one_step import RATES, REACH, Descent, Slope, Weight, descent, sentences, slope
+from lab.toy.one_step import RATES, REACH, Slope, Weight, descent, sentences, slope
 from lab.toy.rules import hidden_id
 from lab.toy.training import Plan
 from lab.ui.drawing import code, draw
@@ -36,6 +36,7 @@ The loss says how wrong a model is. How does it get smaller? Take one of the **w
 it. All other weights stay as they are."""
 _FLAT = 0.02  # a slope this small leads nowhere
 _STEP = 1.0  # the learning rate of the nudge of the one weight
+_TANGENT = 0.9  # half the length of the straight line at the dot
 _GRID = 100  # positions of the slider
 _RATE, _WEIGHT = "_learning_rate", "_one_weight"
 
@@ -47,15 +48,17 @@ def name_of(plan: Plan, weight: Weight) -> str:
 
 
 def valley(plan: Plan, value: float) -> Figure:
-    """Draw the loss over one weight, and at ``value`` a dot and a straight line with the slope of the curve there."""
+    """Draw the loss over one weight, and at ``value`` a ring and a dashed line with the slope of the curve there."""
     found, here = one_step.weight(plan), slope(plan, value)
-    tangent = here.loss + here.gradient * (found.at - value)
-    top, bottom = float(found.losses.max()), float(found.losses.min())
-    room = 0.1 * (top - bottom)
-    line = np.clip(tangent, bottom - room, top + room)
-    series = {"loss": found.losses, "slope at the dot": line}
-    x, y = AxisPlaces("The weight", tuple(found.at)), Scale("Loss (nats)", (bottom - room, top + room), ".2f")
-    return marked_lines(series, {"loss": (value, here.loss)}, x, y, title="The loss over one weight", log=False)
+    ends = np.array([max(found.at[0], value - _TANGENT), min(found.at[-1], value + _TANGENT)])
+    return curve(
+        (found.at, found.losses),
+        ([value], [here.loss]),
+        ("The weight", "Loss (nats)", "Dot"),
+        title="The loss over one weight",
+        highlight=0,
+        other=(ends, here.loss + here.gradient * (ends - value)),
+    )
 
 
 def said(here: Slope) -> str:
@@ -81,12 +84,8 @@ def by_rate(plan: Plan, rate: float) -> Figure:
     found = descent(plan)
     after = {"loss after one step": found.losses, "loss before": np.full(len(RATES), found.loss)}
     mark = {"loss after one step": (rate, float(found.losses[RATES.index(rate)]))}
-    x, y = AxisPlaces("Learning rate", RATES), Scale("Loss (nats)", (0.0, _ceiling(found)), ".2f")
+    x, y = AxisPlaces("Learning rate", RATES), Scale("Loss (nats)", format=".2f")
     return marked_lines(after, mark, x, y, title="One step of all weights, with different learning rates")
-
-
-def _ceiling(found: Descent) -> float:
-    return 1.05 * float(found.losses.max())
 
 
 @dataclass(frozen=True)
@@ -187,7 +186,7 @@ def _show_weight(plan: Plan) -> None:
         say(f"The weight is {name_of(plan, found)}.")
         st.button("One nudge downhill", icon=":material/south_east:", on_click=nudge, key="_nudge")
     value = st.slider("The weight", low, high, step=(high - low) / _GRID, key=key, format="%.2f")
-    draw(partial(valley, plan, value), "valley")
+    draw(valley(plan, value), "valley")
     here = slope(plan, value)
     meaning(said(here))
     st.caption(checked(here))
@@ -197,5 +196,5 @@ def _show_weight(plan: Plan) -> None:
 def _show_rate(plan: Plan) -> None:
     """Draw the loss after a step of all weights; the slider chooses the learning rate."""
     rate = st.select_slider("Learning rate", RATES, 0.01, key=_RATE, format_func=lambda each: f"{each:g}")
-    draw(partial(by_rate, plan, rate), "rates")
+    draw(by_rate(plan, rate), "rates")
     say(said_of_step(taken(plan, rate)))

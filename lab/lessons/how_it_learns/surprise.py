@@ -36,6 +36,8 @@ from lab.ui.terms import say
 _OFFERED = 8  # words in the menu
 _LEAST = 4.0  # the curve reaches at least as high as this loss
 _POINTS = 160
+OWN, TWIN, GUESS = "this model", "with random weights", "a guess"
+_APART = 1.0  # nats between two marks whose names can both be read
 
 IDEA = """
 A model learns from its mistakes. For this, it needs one number that says how wrong it was. Tell the model the **right
@@ -50,15 +52,15 @@ def untrained(model: LoadedModel) -> bool:
 def losses(traced: Trace, place: int, token_id: int) -> Mapping[str, float]:
     """The loss of a word at ``place``: by the model, by its untrained twin, and of a guess among all words."""
     own = surprise(prediction_at(traced, place, None), token_id)
-    found = {"this model": own}
+    found = {OWN: own}
     if not untrained(traced.model):
-        found["with random weights"] = surprise(prediction_at(untrained_run(traced), place, None), token_id)
-    return {**found, "a guess": guessing(traced.model.config.vocabulary)}
+        found[TWIN] = surprise(prediction_at(untrained_run(traced), place, None), token_id)
+    return {**found, GUESS: guessing(traced.model.config.vocabulary)}
 
 
 def curve(traced: Trace, place: int, token_id: int) -> Figure:
     """Draw the loss −ln p over the probability p of the right word, with a mark for each of :func:`losses`."""
-    found = losses(traced, place, token_id)
+    found = _told_apart(losses(traced, place, token_id))
     highest = max(_LEAST, 1.08 * max(found.values()))
     at = np.exp(-np.linspace(0.0, highest, _POINTS))
     marks = {name: (math.exp(-loss), loss) for name, loss in found.items()}
@@ -67,10 +69,18 @@ def curve(traced: Trace, place: int, token_id: int) -> Figure:
     return marked_lines({"−ln p": -np.log(at)}, marks, places, scale, title=title, log=False)
 
 
+def _told_apart(found: Mapping[str, float]) -> Mapping[str, float]:
+    """One mark in place of two whose names would cover each other: random weights do about as well as a guess."""
+    twin, guess = found.get(TWIN), found[GUESS]
+    if twin is None or abs(twin - guess) > _APART:
+        return found
+    return {OWN: found[OWN], f"{TWIN}, or by a guess": twin}
+
+
 def said(traced: Trace, place: int, token_id: int) -> str:
     """State the loss of the chosen word, beside the loss of a guess among all words."""
     found, word = losses(traced, place, token_id), quoted(word_of(traced.model.tokenizer, token_id))
-    own, guess = found["this model"], found["a guess"]
+    own, guess = found[OWN], found[GUESS]
     probability = share(math.exp(-own))
     told = f"This model gives {word} the probability {probability}, so its loss is −ln {probability} = **{own:.2f}**."
     if abs(own - guess) < VISIBLE:

@@ -108,7 +108,7 @@ def pictures(trace: Trace) -> tuple[Picture, ...]:
         _previous(trace, twin),
         _word(trace, model),
     )
-    return tuple(each for each in found if each is not None)
+    return tuple(sorted((each for each in found if each is not None), key=lambda each: number(lesson_of(each.lesson))))
 
 
 def said(found: tuple[Picture, ...]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,7 @@ from lab.charts.base.figure import Figure
 from lab.figures.toys import head_maps, head_names
 from lab.questions.toys import expected_pattern
 from lab.toy.data import as_text, letter
+from lab.toy.runs import number_run
 from lab.toy.tasks import IGNORED, Task
 from lab.toy.tasks import task as task_of
 from lab.toy.training import chance
@@ -26,6 +28,7 @@ from lab.ui.toys import toy_runs
 from lab.ui.toys.watched import LiveTraining, show_curves
 
 if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
     from lab.toy.training import Plan, TrainingRun
     from lab.ui.page import LessonPage
 
@@ -48,7 +51,7 @@ def show_training(page: LessonPage) -> None:
     task, before = task_of(plan.task), runs.untrained_toy(plan)
 
     def stage(run: TrainingRun) -> Figure:
-        return head_maps([("before", before), ("now", run.latest.model)], as_text(words))
+        return _maps([("before", before), ("now", run.latest.model)], words)
 
     live = LiveTraining(plan, f"Look for **{task.look_for}**.", stage)
     _show_task(plan, task, words)
@@ -58,7 +61,7 @@ def show_training(page: LessonPage) -> None:
     live.offer(run)
     if run is None:
         st.markdown(f"Look for **{task.look_for}**. So far the toy has learned nothing:")
-        draw(head_maps([("before", before)], as_text(words)), "toy-maps")
+        draw(_maps([("before", before)], words), "toy-maps")
     else:
         _show_run(run, task, words)
 
@@ -79,6 +82,10 @@ def _show_task(plan: Plan, task: Task, words: tuple[int, ...]) -> None:
     )
     table = [[letter(word) for word in words], ["" if answer == IGNORED else letter(answer) for answer in answers]]
     show_table(pd.DataFrame(table, ["sentence", "answer"], [str(i + 1) for i in range(len(words))]), numbered=True)
+
+
+def _maps(stages: Sequence[tuple[str, LoadedModel]], words: tuple[int, ...]) -> Figure:
+    return head_maps([(name, number_run(model, as_text(words))) for name, model in stages])
 
 
 def _show_run(run: TrainingRun, task: Task, words: tuple[int, ...]) -> None:
@@ -106,7 +113,7 @@ def _show_stage(run: TrainingRun, words: tuple[int, ...]) -> None:
     stages = {stage.step: stage for stage in run.stages}
     chosen = st.select_slider("After training step", list(stages), max(stages), key=f"_stage.{run.plan.steps}")
     stage = stages.get(chosen, run.latest)
-    draw(head_maps([(f"step {stage.step}", stage.model)], as_text(words)), "toy-maps")
+    draw(_maps([(f"step {stage.step}", stage.model)], words), "toy-maps")
     st.markdown(f"After step {stage.step}, **{stage.accuracy:.1%}** of the answers on fresh sentences are right.")
 
 

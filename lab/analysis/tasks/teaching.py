@@ -1,0 +1,211 @@
+"""Teach a classifier by examples: what it says of all sentences, and how good it is with how many examples.
+
+The model does not change. Only a weight for each number of a sentence's vector is learned (logistic regression).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.analysis.tasks.logistic import fit, probability
+from lab.analysis.tasks.probing import Array, centred, folds
+
+_DRAWS, _SEED = 16, 0
+_FIRST = 2  # the fewest examples: one of each label
+
+
+@dataclass(frozen=True)
+class Examples:
+    """N sentences, some of them labelled.
+
+    Attributes
+    ----------
+    marks
+        For each sentence the learner's label (true for the first label), or None.
+    truth
+        For each sentence the label that counts as right, or None if nobody knows it.
+    groups
+        A number for each sentence; sentences with one number are about one thing.
+    """
+
+    marks: tuple[bool | None, ...]
+    truth: tuple[bool | None, ...]
+    groups: tuple[int, ...]
+
+    @property
+    def labelled(self) -> NDArray[np.intp]:
+        return np.array([i for i, mark in enumerate(self.marks) if mark is not None], dtype=np.intp)
+
+    @property
+    def ready(self) -> bool:
+        """Whether both labels were given, so that a classifier can learn."""
+        return {mark for mark in self.marks if mark is not None} == {True, False}
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Which sentences have a label that counts as right: the truth or, without it, the learner's."""
+        return np.array([each is not None for each in self._right])
+
+    @property
+    def right(self) -> NDArray[np.bool_]:
+        """The label that counts as right, (N,); false where nobody knows it."""
+        return np.array([bool(each) for each in self._right])
+
+    @property
+    def _right(self) -> list[bool | None]:
+        return [mark if truth is None else truth for mark, truth in zip(self.marks, self.truth, strict=True)]
+
+
+def products_of(vectors: NDArray[np.float32]) -> Array:
+    """Return the dot products of all sentences' vectors (N, d), centred and of length 1 on average: (N, N)."""
+    x = centred(vectors)
+    found: Array = x @ x.T
+    return found
+
+
+def learned(products: Array, examples: Examples) -> Array | None:
+    """Return the probability of the first label for every sentence, (N,), after all labelled ones were learned.
+
+    None if there are not examples of both labels.
+    """
+    if not examples.ready:
+        return None
+    marks = np.array([bool(mark) for mark in examples.marks])
+    return probability(fit(products, marks, examples.labelled[None]).scores(products)[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Rise:
+    """How good a classifier is with so many examples: the share right among sentences that it has not seen.
+
+    ``mean``, ``low`` and ``high``, each (sizes,), are over draws of the examples: their mean, and four fifths of them.
+    """
+
+    sizes: tuple[int, ...]
+    mean: Array
+    low: Array
+    high: Array
+
+
+def sizes_to(count: int) -> tuple[int, ...]:
+    """Numbers of examples: 2, 4, 8 … and ``count``."""
+    doubled = [_FIRST << power for power in range(12)]
+    return (*(each for each in doubled if each < count), count) if count >= _FIRST else ()
+
+
+def rise(products: Array, examples: Examples) -> Rise | None:
+    """Learn from 2, 4, 8 … of the labelled sentences, drawn again and again; test on all others with a known label.
+
+    A draw takes whole groups as far as it can, and both labels. None if there is nothing to learn from, or to test on.
+    """
+    if not examples.ready:
+        return None
+    known, right = examples.known, examples.right
+    marks = np.array([bool(mark) for mark in examples.marks])
+    sizes, rows = [], []
+    for size in sizes_to(len(examples.labelled)):
+        drawn = _draws(examples, size)
+        if drawn is None:
+            continue
+        tested = np.repeat(known[None], len(drawn), 0)
+        np.put_along_axis(tested, drawn, False, axis=1)
+        if not tested.any(1).all():
+            continue
+        hits = (fit(products, marks, drawn).scores(products) > 0) == right
+        sizes.append(size)
+        rows.append((hits & tested).sum(1) / tested.sum(1))
+    if not sizes:
+        return None
+    low, high = (np.array([np.quantile(row, share) for row in rows]) for share in (0.1, 0.9))
+    return Rise(tuple(sizes), np.array([row.mean() for row in rows]), low, high)
+
+
+def _draws(examples: Examples, size: int) -> NDArray[np.intp] | None:
+    """Draw ``size`` labelled sentences, several times, (draws, size): group after group, with both labels in each.
+
+    The whole set is one draw. None if no draw has both labels.
+    """
+    labelled = examples.labelled
+    if size == len(labelled):
+        return labelled[None]
+    generator = np.random.Generator(np.random.PCG64((_SEED, size)))
+    found = []
+    for _ in range(4 * _DRAWS):
+        order = _by_group(labelled, examples.groups, generator)[:size]
+        if len({examples.marks[i] for i in order}) == 2:
+            found.append(order)
+        if len(found) == _DRAWS:
+            break
+    return np.array(found, dtype=np.intp) if found else None
+
+
+def _by_group(labelled: NDArray[np.intp], groups: Sequence[int], generator: np.random.Generator) -> list[int]:
+    """The labelled sentences in an order of chance in which the sentences of a group follow each other."""
+    of: dict[int, list[int]] = {}
+    for i in labelled.tolist():
+        of.setdefault(groups[i], []).append(i)
+    return [i for place in generator.permutation(len(of)) for i in list(of.values())[place]]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How the classifier stands now: the labelled sentences, and how many of the others it gets right.
+
+    ``tested`` is the number of sentences that it has not learned from and whose label is known.
+    """
+
+    labelled: int
+    right: int
+    tested: int
+
+    @property
+    def share(self) -> float:
+        return self.right / self.tested if self.tested else 0.0
+
+
+def standing(products: Array, examples: Examples) -> Standing | None:
+    """Count what the classifier that has learned all labelled sentences says rightly of the others.
+
+    If all known sentences are labelled, each is judged by a classifier that has learned others.
+    """
+    said = learned(products, examples)
+    if said is None:
+        return None
+    labelled = examples.labelled
+    rest = examples.known.copy()
+    rest[labelled] = False
+    if rest.any():
+        hits = ((said > 0.5) == examples.right)[rest]
+        return Standing(len(labelled), int(hits.sum()), int(rest.sum()))
+    return _left_out(products, examples)
+
+
+def _left_out(products: Array, examples: Examples) -> Standing:
+    """Judge the labelled sentences in tenths, by classifiers that have learned the others; groups stay together."""
+    labelled = examples.labelled
+    marks = np.array([bool(mark) for mark in examples.marks])
+    fold = folds([examples.groups[i] for i in labelled])
+    right = tested = 0
+    for each in np.unique(fold):
+        own, others = labelled[fold == each], labelled[fold != each]
+        if len(set(marks[others].tolist())) == 2:
+            scores = fit(products, marks, others[None]).scores(products[own])[0]
+            right += int(((scores > 0) == marks[own]).sum())
+            tested += len(own)
+    return Standing(len(labelled), right, tested)
+
+
+def splits_pairs(examples: Examples) -> bool:
+    """Whether most labelled sentences have a sentence about the same thing among those that are tested."""
+    marked = [group for group, mark in zip(examples.groups, examples.marks, strict=True) if mark is not None]
+    open_ = {group for group, mark in zip(examples.groups, examples.marks, strict=True) if mark is None}
+    return bool(marked) and sum(group in open_ for group in marked) > len(marked) / 2
+
+
+def as_series(found: Mapping[str, Rise | None]) -> Mapping[str, Rise]:
+    """The series that there are."""
+    return {name: each for name, each in found.items() if each is not None}

@@ -27,7 +27,13 @@ _PLAIN = (str, int, float, bool, type(None))
 _SPECIFICATION = 30_000  # about the bytes of a chart's specification
 _LAST, _CODE = "_last_figure", "The code that just ran"
 _FIT = 4  # the number of columns that fit on the page without scrolling
-_MIME = {"csv": "text/csv", "png": "image/png", "svg": "image/svg+xml", "ipynb": "application/x-ipynb+json"}
+_MIME = {
+    "csv": "text/csv",
+    "tsv": "text/tab-separated-values",
+    "png": "image/png",
+    "svg": "image/svg+xml",
+    "ipynb": "application/x-ipynb+json",
+}
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,6 +22,8 @@ Code = Annotated[StrictStr, Field(pattern=rf"^[{ALPHABET}]{{{LENGTH}}}$")]  # he
 Place = Annotated[StrictInt, Field(ge=0, le=10_000)]  # a token, a layer or a head, from 0
 # A progress file has at most MAX_BYTES bytes, and so no more characters.
 FileText = Annotated[StrictStr, Field(max_length=MAX_BYTES)]
+# 200 sentences of 300 characters with their labels.
+SentencesText = Annotated[StrictStr, Field(max_length=100_000)]
 Cell = Annotated[dict[Short, FiniteFloat | Short], Field(max_length=10)]
 Cells = Annotated[tuple[Cell, ...], Field(max_length=_MOST_CELLS)]
 
@@ -66,6 +68,12 @@ class PictureActed(Report):
     """``act``: a name for the click, the part of the picture that was clicked, and its places."""
 
     act: Annotated[tuple[Short | Place, ...], Field(min_length=2, max_length=7)]
+
+
+class SentencesKept(Report):
+    """``kept``: a name for the report, and the learner's sentences as the browser has kept them."""
+
+    kept: tuple[Short, SentencesText]
 
 
 class HeadOpened(Report):

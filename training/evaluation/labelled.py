@@ -1,6 +1,6 @@
 """Write the sentences of the treebanks with which lesson 11 asks what a vector of a whole sentence knows.
 
-    python -m training.evaluation.labelled
+python -m training.evaluation.labelled
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from lab.models.batches import ProgressFunction, by_length, run_batch, unwatched
 from lab.models.encoding import Encoding, encode
+from lab.models.memo import once
 from lab.models.trace import outputs
 
 if TYPE_CHECKING:
@@ -68,3 +69,37 @@ def _words(encoding: Encoding) -> list[float]:
     counted = [not special for special in encoding.special]
     counted = counted if any(counted) else [True] * len(counted)
     return [each / sum(counted) for each in counted]
+
+
+@dataclass(frozen=True, eq=False)
+class Brief:
+    """The two vectors of each of N sentences from which a classifier learns, (N, d) each.
+
+    ``mark`` is that of [CLS] (or of the last token) after the last layer, ``mean`` the mean of the words after
+    :func:`middle`.
+    """
+
+    mark: NDArray[np.float32]
+    mean: NDArray[np.float32]
+
+
+def middle(model: LoadedModel) -> int:
+    """The layer, from 1, after which the mean of the words is taken: the middle one."""
+    return (model.config.layers + 1) // 2
+
+
+@once
+def together(model: LoadedModel, texts: tuple[str, ...]) -> Brief:
+    """Read texts that are always the same, in batches. Raises as :func:`read` does."""
+    found = read(model, texts)
+    return Brief(found.mark[-1].copy(), found.mean[middle(model)].copy())
+
+
+def one_by_one(model: LoadedModel, texts: Sequence[str]) -> Brief:
+    """Read a learner's texts; a text that was read before is not read again. Raises as :func:`read` does."""
+    found = [together(model, (text,)) for text in texts]
+    width = model.config.width
+    return Brief(
+        np.concatenate([np.empty((0, width), np.float32), *(each.mark for each in found)]),
+        np.concatenate([np.empty((0, width), np.float32), *(each.mean for each in found)]),
+    )

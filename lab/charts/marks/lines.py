@@ -82,9 +82,9 @@ def across(x: AxisPlaces, **scale: Any) -> alt.X:
     return alt.X("x:Q", title=x.title, scale=alt.Scale(**scale), axis=quiet_axis(tickCount=5, **whole))
 
 
-def upward(title: str, **scale: Any) -> alt.Y:
-    """Return the axis of the values."""
-    return alt.Y("value:Q", title=title, scale=alt.Scale(**scale), axis=ruled_axis(5))
+def upward(title: str, field: str = "value", **scale: Any) -> alt.Y:
+    """Return the axis of the values, which are in this `field`."""
+    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(**scale), axis=ruled_axis(5))
 
 
 def told_apart(labels: Sequence[str]) -> alt.Color:

@@ -1,0 +1,19 @@
+"""Lesson 11: A task of your own. Each step is the file of its id; ``lesson.toml`` has their order and fixed texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lab.models.trace import Trace
+from lab.ui.page import LessonPage
+from lab.ui.play import LessonRun, Parts
+
+LESSON = "a-task-of-your-own"
+
+
+def look(page: LessonPage, trace: Trace) -> Callable[[str], LessonRun]:
+    """Return what makes the view of a step by its id: the page and its run."""
+    return lambda step: LessonRun(page, trace)
+
+
+PARTS: Parts[LessonRun] = Parts(look=look)

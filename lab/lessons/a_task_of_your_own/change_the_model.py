@@ -1,0 +1,181 @@
+"""Change the model: its last layer is trained for the task, too; what is gained, what moved, what is forgotten."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from lab.analysis.tasks.logistic import fit
+from lab.analysis.tasks.teaching import products_of
+from lab.analysis.tasks.tuning import STEPS, Moved, Tuned, moved, scores, tune
+from lab.analysis.tasks.vectors import mark_of, together
+from lab.analysis.words.masking import mask_of
+from lab.analysis.words.predictions import candidates, prediction_at
+from lab.charts.base.axes import Axis
+from lab.charts.base.figure import Figure
+from lab.charts.cells.heatmap import heatmap
+from lab.course.sentences.blanks import BLANK
+from lab.course.words import quoted, share
+from lab.figures.axes import KEY, WEIGHT
+from lab.lessons.a_task_of_your_own import LESSON
+from lab.lessons.a_task_of_your_own.teach_it import state
+from lab.lessons.a_task_of_your_own.trained_layer import Split, split, trained
+from lab.lessons.a_task_of_your_own.what_cls_knows import mark_name
+from lab.models.loading import LoadedModel
+from lab.models.memo import once
+from lab.models.trace import trace
+from lab.questions.asking import asks
+from lab.questions.basis import derivable
+from lab.questions.kinds import which_holds
+from lab.questions.question import Question
+from lab.questions.returning import Spot
+from lab.ui.drawing import code, draw
+from lab.ui.frame.closing import meaning
+from lab.ui.frame.header import idea
+from lab.ui.parameters import BLANK_TEXT
+from lab.ui.play import LessonRun
+from lab.ui.tables import show_table
+from lab.ui.terms import say
+
+IDEA = """
+So far the model has not changed; only a classifier on top was learned. Now train the **last layer**, too, by the steps
+of lesson 10: its weights move, so that the classifier is less often wrong."""
+# The sentence whose row of attention is compared.
+LOOKED_AT = "The film was not good."
+_SHORT, _SHOWN = 0.05, 4
+
+
+@dataclass(frozen=True)
+class Gain:
+    """The share of tested sentences that are told rightly: by a classifier alone, and with the trained last layer."""
+
+    before: float
+    after: float
+    tested: int
+
+
+def gain(model: LoadedModel, tuned: Tuned, found: Split) -> Gain:
+    """Compare a classifier on the unchanged model with the trained model, on the sentences that neither has seen."""
+    truth = found.task.truth
+    products = products_of(together(model, found.task.texts).mark)
+    tested = list(found.tested)
+    alone = fit(products, truth, np.array([found.learned])).scores(products[tested])[0]
+    with_layer = scores(tuned.model, tuned.head, [found.task.texts[i] for i in tested])
+    right = [float(((each > 0) == truth[tested]).mean()) for each in (alone, with_layer)]
+    return Gain(right[0], right[1], len(tested))
+
+
+@dataclass(frozen=True)
+class Blank:
+    """The best words of a blank, with their probabilities."""
+
+    words: tuple[tuple[str, float], ...]
+
+    @property
+    def best(self) -> tuple[str, float]:
+        return self.words[0]
+
+
+def blank(model: LoadedModel, text: str) -> Blank | None:
+    """Ask a model for the blank of a text; a causal model reads only what is before it. None if it cannot be asked."""
+    mask = mask_of(model.tokenizer)
+    if model.weights.vocabulary_head is None or (mask is None and not model.config.causal):
+        return None
+    before, _, after = text.partition(BLANK)
+    read = trace(model, before.rstrip() if model.config.causal else f"{before}{mask and mask[0]}{after}")
+    place = len(read) - 1 if model.config.causal else list(read.token_ids).index(mask[1] if mask else -1)
+    found = candidates(prediction_at(read, place, None), _SHOWN, model.tokenizer)
+    return Blank(tuple((each.word, each.probability) for each in found))
+
+
+def rows_of_attention(model: LoadedModel, tuned: Tuned) -> Figure:
+    """Draw the last layer's attention from [CLS], as a mean over the heads, before and after the training."""
+    both = [trace(each, LOOKED_AT) for each in (model, tuned.model)]
+    place = mark_of(both[0].encoding, model.config.causal)
+    rows = np.stack([each.attention[-1].mean(0)[place].numpy() for each in both])
+    axes = Axis("Last layer", ("before", "after")), Axis(KEY, both[0].labels)
+    title = f"Where {mark_name(model)} looks in the last layer, as a mean over its heads"
+    return heatmap(rows, axes, WEIGHT, title=title)
+
+
+def said(found: Gain, name: str) -> str:
+    """State what the training of the last layer has gained."""
+    before, after = (f"{100 * each:.0f} of 100" for each in (found.before, found.after))
+    told = f"A classifier alone reads the label rightly from {name} in {before} of the sentences that it has not seen."
+    if found.after > found.before + _SHORT:
+        return f"{told} With the trained last layer it is **{after}**: the layer now brings there what the task needs."
+    if found.after < found.before - _SHORT:
+        return f"{told} With the trained last layer it is only **{after}**: it has learned its sentences by heart."
+    return f"{told} With the trained last layer, it is right in {after}: about as many."
+
+
+def said_of_blank(before: Blank, after: Blank, text: str) -> str:
+    """State what the model says now in a blank that it filled before."""
+    (word, p), (new, q) = before.best, after.best
+    told = f"*{text.replace(BLANK, '▢')}* Before, the model said {quoted(word)} ({share(p)})."
+    if word == new:
+        return f"{told} It still does, with {share(q)}."
+    return f"{told} Now it says {quoted(new)} ({share(q)}). Nobody asked it to forget that; the same weights did both."
+
+
+@asks(
+    basis=derivable(LESSON, "change-the-model", "the blank before and after"),
+    hint="Which weights did the steps move, and who else uses them?",
+)
+def why_forgotten(spot: Spot) -> Question | None:
+    """Ask why training for one task can change what the model says in a blank."""
+    why = (
+        "The last layer’s weights serve every task. The steps made the loss of this task smaller, and nothing kept the "
+        "loss of the blanks small."
+    )
+    outcomes = {
+        "The same weights fill blanks, and nothing kept them good at it": True,
+        "The vocabulary head was trained for the new task": False,
+        "The sentences of the task contradict what the model had read": False,
+    }
+    prompt = "After the last layer was trained for a task, the model fills a blank differently. Why?"
+    return which_holds("why-forgotten", prompt, why, outcomes, mixed=True)
+
+
+def _of_matrices(found: tuple[Moved, ...]) -> pd.DataFrame:
+    return pd.DataFrame({"matrix": [each.name for each in found], "moved by": [f"{each.share:.1%}" for each in found]})
+
+
+@once
+def _gain(model: LoadedModel, tuned: Tuned, found: Split) -> Gain:
+    return gain(model, tuned, found)
+
+
+def show(view: LessonRun) -> None:
+    """Train the last layer at a click; then show what is gained, what moved and what is forgotten."""
+    model, found = view.trace.model, split(state())
+    idea(IDEA)
+    _show_examples(found)
+    tuned = trained(model, found)
+    if tuned is None:
+        return
+    draw(rows_of_attention(model, tuned), "cls-before-and-after")
+    meaning(said(_gain(model, tuned, found), mark_name(model)))
+    _show_blank(model, tuned)
+    say("**How far the matrices of the layer moved**, as a share of their length:")
+    show_table(_of_matrices(moved(model, tuned.model)))
+    say(
+        f"{STEPS} steps take a few seconds. In real fine-tuning, all layers move (Devlin et al. 2019, §4.1). That "
+        "takes minutes, so the lab does not offer it."
+    )
+    code(tune)
+
+
+def _show_examples(found: Split) -> None:
+    whose = "your own sentences" if found.own else "the lab’s sentences with good and bad news"
+    say(f"{len(found.learned)} of {whose} are learned. The other {len(found.tested)} test what was learned.")
+
+
+def _show_blank(model: LoadedModel, tuned: Tuned) -> None:
+    """Compare a blank of the first page before and after, if this model fills blanks."""
+    text = BLANK_TEXT.default
+    before, after = blank(model, text), blank(tuned.model, text)
+    if before is not None and after is not None:
+        say(f"**What it forgot.** {said_of_blank(before, after, text)}")

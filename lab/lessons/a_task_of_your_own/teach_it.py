@@ -1,0 +1,306 @@
+"""Teach it: the learner labels sentences, and after each one the classifier has learned again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from lab.analysis.tasks import logistic
+from lab.analysis.tasks.logistic import fit, probability
+from lab.analysis.tasks.probing import Array, centred
+from lab.analysis.tasks.teaching import Examples, Rise, Standing, learned, products_of, rise, splits_pairs, standing
+from lab.analysis.tasks.vectors import Brief, middle, one_by_one, together
+from lab.charts.base.axes import AxisPlaces, Scale
+from lab.charts.base.figure import Figure
+from lab.charts.components.teach import TaughtSentence, Teach
+from lab.charts.marks.banded import banded_lines
+from lab.course.sentences.news import BAD, GOOD
+from lab.lessons.a_task_of_your_own import LESSON
+from lab.lessons.a_task_of_your_own.taught import (
+    LAB_PAIRS,
+    LAB_TEXTS,
+    LAB_TRUTH,
+    LONGEST,
+    LONGEST_LABEL,
+    MOST,
+    Taught,
+    added,
+    as_file,
+    as_kept,
+    four_more,
+    from_kept,
+    lab_examples,
+    one_of_each_pair,
+    own_examples,
+    renamed,
+)
+from lab.lessons.a_task_of_your_own.what_cls_knows import mark_name
+from lab.models.encoding import TextError, encode
+from lab.models.loading import LoadedModel
+from lab.models.twin import untrained_twin
+from lab.questions.asking import asks
+from lab.questions.basis import derivable
+from lab.questions.kinds import which_holds
+from lab.questions.question import Question
+from lab.questions.returning import Spot
+from lab.ui import selection
+from lab.ui.components import mount
+from lab.ui.drawing import code, draw, file
+from lab.ui.frame.closing import meaning
+from lab.ui.frame.header import idea
+from lab.ui.parameters import TAUGHT, TAUGHT_LAB
+from lab.ui.play import LessonRun
+from lab.ui.reports import PictureActed, SentencesKept, heard
+from lab.ui.terms import say
+
+IDEA = """
+Give a few sentences a label. After each one, a new classifier has learned from all of them, and says what it thinks of
+the others."""
+_STATE, _LIST, _ASKED, _TYPED, _NEW = "_taught_state", "_taught_list", "_taught_asked", "_taught_typed", "_taught_new"
+_COIN = 0.1  # a classifier this much better than a coin has learned something
+
+
+def state() -> Taught:
+    """What this visit has labelled."""
+    found = st.session_state.get(_STATE)
+    return found if isinstance(found, Taught) else Taught()
+
+
+@dataclass(frozen=True, eq=False)
+class Class:
+    """The sentences that are taught, with their vectors by the model and by its untrained twin."""
+
+    texts: tuple[str, ...]
+    examples: Examples
+    labels: tuple[str, str]
+    vectors: Brief
+    twin: Brief
+
+    @property
+    def products(self) -> Array:
+        return products_of(self.vectors.mean)
+
+
+def lab_class(model: LoadedModel, now: Taught) -> Class:
+    """The lab's sentences with good and bad news."""
+    twin = untrained_twin(model)
+    return Class(LAB_TEXTS, lab_examples(now), (GOOD, BAD), together(model, LAB_TEXTS), together(twin, LAB_TEXTS))
+
+
+def own_class(model: LoadedModel, now: Taught) -> Class:
+    """The learner's own sentences."""
+    texts = tuple(text for text, _ in now.own)
+    vectors = [one_by_one(each, texts) for each in (model, untrained_twin(model))]
+    return Class(texts, own_examples(now), now.labels, *vectors)
+
+
+def names_of(model: LoadedModel) -> tuple[str, str, str]:
+    """The names of the three lines: the mean of the words, [CLS], and the mean with random weights."""
+    return (
+        f"mean of the words, layer {middle(model)}",
+        f"{mark_name(model)}, last layer",
+        "mean of the words, random weights",
+    )
+
+
+def rises(model: LoadedModel, taught: Class) -> Mapping[str, Rise]:
+    """How good the classifier is with 2, 4, 8 … of the examples, by the name of the vector that it reads."""
+    read = taught.products, products_of(taught.vectors.mark), products_of(taught.twin.mean)
+    found = {name: rise(each, taught.examples) for name, each in zip(names_of(model), read, strict=True)}
+    return {name: each for name, each in found.items() if each is not None}
+
+
+def curve(found: Mapping[str, Rise]) -> Figure:
+    """Draw the share of sentences that are told rightly over the number of examples."""
+    first = next(iter(found.values()))
+    lines = {name: each.mean for name, each in found.items()}
+    x, scale = AxisPlaces("Examples", first.sizes), Scale("Share right", (0.2, 1.0), ".2f")
+    title = "Right on the sentences that it has not learned from"
+    return banded_lines(lines, (first.low, first.high), x, scale, title=title, level=0.5)
+
+
+def said(taught: Class, now: Standing | None) -> str:
+    """State how good the classifier is; of one sentence of each pair, also how good both of half the pairs are."""
+    first, second = taught.labels
+    if now is None:
+        return f"Label at least one sentence as {first} and one as {second}. Then the classifier can learn."
+    if not now.tested:
+        return "There is no other sentence yet whose label is known. Label a few more."
+    told = f"After {now.labelled} examples it is right on **{100 * now.share:.0f} of 100** other sentences."
+    if splits_pairs(taught.examples) and now.labelled >= len(LAB_PAIRS) / 2:
+        return f"{told} {_with_pairs(taught)}"
+    if now.share < 0.5 + _COIN:
+        return f"{told} A coin would be right on 50."
+    return told
+
+
+def _with_pairs(taught: Class) -> str:
+    """Compare one sentence of each pair with both sentences of half the pairs."""
+    both = four_more(Taught(), len(LAB_PAIRS) // 2)
+    other = standing(taught.products, lab_examples(both))
+    assert other is not None
+    return (
+        f"If the same number are **both sentences of each pair**, it is {100 * other.share:.0f}. Partners are about one "
+        "thing, and here it has seen each thing with one label only: it learns the things, and the partners mislead it."
+    )
+
+
+def of_new(taught: Class, text: str, model: LoadedModel) -> str:
+    """Say what the classifier thinks of a new sentence, and how sure it is."""
+    fresh = one_by_one(model, [text]).mean
+    x = centred(np.concatenate([taught.vectors.mean, fresh]))
+    marks = np.array([*(bool(mark) for mark in taught.examples.marks), False])
+    share = float(probability(fit(x @ x.T, marks, taught.examples.labelled[None]).scores(x @ x.T)[0])[-1])
+    label = taught.labels[0] if share > 0.5 else taught.labels[1]
+    return f"**{label}**, with the probability {max(share, 1 - share):.2f}"
+
+
+@asks(
+    basis=derivable(LESSON, "teach-it", "the curve after one of each pair was labelled"),
+    hint="What do the two sentences of a pair have in common?",
+)
+def topic_or_task(spot: Spot) -> Question | None:
+    """Ask why a classifier that learned one sentence of each pair errs on the partners."""
+    why = (
+        "Every thing occurred with one label only, so the thing told the label. Its partner is about the same thing "
+        "and has the other label. With both sentences of a pair, the thing tells nothing, and the news must be learned."
+    )
+    outcomes = {
+        "It has learned what the sentences are about, since each thing had only one label": True,
+        "Thirty examples are too few for any classifier": False,
+        "The model has not understood the sentences": False,
+    }
+    prompt = "A classifier learns one sentence of each pair and is tested on the partners. Why is it so often wrong?"
+    return which_holds("topic-or-task", prompt, why, outcomes, mixed=True)
+
+
+def show(view: LessonRun) -> None:
+    """Show the list with its labels on the left, and what has been learned on the right."""
+    idea(IDEA)
+    lab = TAUGHT.choose("Sentences") == TAUGHT_LAB
+    model = view.trace.model
+    if lab:
+        _show_shortcuts()
+    else:
+        _show_own_controls(model)
+    taught = lab_class(model, state()) if lab else own_class(model, state())
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        _show_list(taught, lab)
+    with right:
+        _show_learned(model, taught)
+    code(logistic.fit)
+
+
+def _show_learned(model: LoadedModel, taught: Class) -> None:
+    """Draw the curve, say what it means, and let the learner try a new sentence."""
+    found = rises(model, taught)
+    if found:
+        draw(curve(found), "taught")
+    meaning(said(taught, standing(taught.products, taught.examples)))
+    if not taught.examples.ready:
+        return
+    text = " ".join(st.text_input("A new sentence", key=_NEW, max_chars=LONGEST).split())
+    if text:
+        try:
+            say(f"The classifier says: {of_new(taught, text, model)}.")
+        except TextError as error:
+            st.info(str(error), icon=":material/edit:")
+
+
+def _show_list(taught: Class, lab: bool) -> None:
+    """Draw the list, whose clicks label; at first it asks what the browser has kept."""
+    said_of = learned(taught.products, taught.examples)
+    truth = LAB_TRUTH if lab else (None,) * len(taught.texts)
+    rows = [
+        TaughtSentence(text, mark, None if said_of is None else float(said_of[i]), truth[i])
+        for i, (text, mark) in enumerate(zip(taught.texts, taught.examples.marks, strict=True))
+    ]
+    asks = _ASKED not in st.session_state
+    kept = "" if asks or lab else as_kept(state())
+    figure = Teach(taught.labels, rows, not lab, kept, asks)
+    mount("teach", figure.payload(), _LIST, states=["act", "kept"], on_change=_take)
+
+
+def _take() -> None:
+    """Read a click on the list, or what the browser has kept, before the page is drawn again."""
+    now, lab = state(), TAUGHT.chosen() == TAUGHT_LAB
+    told = st.session_state.get(_LIST)
+    if _ASKED not in st.session_state and (kept := heard(told, SentencesKept)) is not None:
+        st.session_state[_ASKED] = True
+        st.session_state[_STATE] = from_kept(now, kept.kept[1]) if kept.kept[1] and not now.own else now
+        return
+    report, count = heard(told, PictureActed), len(LAB_TEXTS) if lab else len(now.own)
+    match () if report is None else report.act:
+        case [str(), "first" | "second" | "clear" as what, int(place)] if place < count:
+            mark = {"first": True, "second": False, "clear": None}[what]
+            now = now.marked(place, mark) if lab else now.own_marked(place, mark)
+        case [str(), "drop", int(place)] if not lab and place < count:
+            now = now.dropped(place)
+    st.session_state[_STATE] = now
+
+
+def _set(now: Taught) -> None:
+    st.session_state[_STATE] = now
+
+
+def _show_shortcuts() -> None:
+    """Draw the buttons that label several of the lab's sentences."""
+    now = state()
+    empty = Taught(own=now.own, labels=now.labels)
+    one = Taught(one_of_each_pair().marks, now.own, now.labels)
+    with st.container(horizontal=True):
+        st.button("Label four more", key="_four", on_click=_set, args=(four_more(now),), type="primary")
+        st.button("Label thirty", key="_thirty", on_click=_set, args=(four_more(empty, len(LAB_PAIRS) // 2),))
+        st.button("Label one of each pair", key="_one", on_click=_set, args=(one,))
+        st.button("Start afresh", key="_afresh", on_click=_set, args=(empty,), type="tertiary")
+
+
+def _show_own_controls(model: LoadedModel) -> None:
+    """Draw the fields for the names of the labels and for sentences, and the file."""
+    now = state()
+    left, right = st.columns(2)
+    first = left.text_input("First label", now.labels[0], max_chars=LONGEST_LABEL)
+    second = right.text_input("Second label", now.labels[1], max_chars=LONGEST_LABEL)
+    if (first, second) != now.labels:
+        now, notes = renamed(now, first, second)
+        _set(now)
+        _tell(notes)
+    with st.form("_sentences", clear_on_submit=True, border=False):
+        typed = st.text_area(
+            "Your sentences, one a line",
+            height=90,
+            key=_TYPED,
+            max_chars=MOST * LONGEST,
+            help="A label may follow a sentence after a tab, as in the file. Sentences stay in this browser.",
+        )
+        if st.form_submit_button("Add", icon=":material/add:"):
+            _add(model, typed)
+    with st.container(horizontal=True):
+        if now.own:
+            file("Your sentences as a file", "sentences", "tsv", as_file(now).encode())
+            empty = Taught(now.marks, (), now.labels)
+            st.button("Take all out", key="_afresh", on_click=_set, args=(empty,), type="tertiary")
+
+
+def _add(model: LoadedModel, typed: str) -> None:
+    """Add the typed sentences that the model can read."""
+    now, notes = added(state(), typed)
+    kept = []
+    for text, mark in now.own:
+        try:
+            encode(model.tokenizer, model.config, text)
+        except TextError as error:
+            notes.append(str(error))
+        else:
+            kept.append((text, mark))
+    _set(Taught(now.marks, tuple(kept), now.labels))
+    _tell(notes)
+
+
+def _tell(notes: list[str]) -> None:
+    for each in notes:
+        selection.note(each)

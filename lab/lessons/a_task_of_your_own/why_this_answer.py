@@ -1,0 +1,148 @@
+"""Why this answer? Each word is cut off from all others, to see which one turns the answer; beside it, attention."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from lab.analysis.tasks.logistic import probability
+from lab.analysis.tasks.tuning import Tuned
+from lab.analysis.tasks.turning import Turning, turning
+from lab.charts.base.axes import Scale
+from lab.charts.base.figure import Figure
+from lab.charts.marks.bars import bars
+from lab.course.words import VISIBLE, listed, named, quoted
+from lab.lessons.a_task_of_your_own import LESSON
+from lab.lessons.a_task_of_your_own.change_the_model import LOOKED_AT
+from lab.lessons.a_task_of_your_own.teach_it import state
+from lab.lessons.a_task_of_your_own.trained_layer import split, trained
+from lab.lessons.a_task_of_your_own.what_cls_knows import mark_name
+from lab.models.loading import LoadedModel
+from lab.models.trace import Trace, trace
+from lab.questions.asking import asks
+from lab.questions.basis import derivable
+from lab.questions.kinds import which_holds
+from lab.questions.question import Question
+from lab.questions.returning import Spot
+from lab.ui.drawing import code, draw
+from lab.ui.frame.closing import meaning
+from lab.ui.frame.header import idea
+from lab.ui.play import LessonRun
+from lab.ui.shared.borrowed import borrows
+from lab.ui.terms import say
+
+IDEA = """
+Why does the trained model give this answer? Cut one word off, so that no other token hears it, and ask again. Which
+word **turns** the answer?"""
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What the trained model says of a text: the label, and the probability of this label; the run, and the cuts."""
+
+    trace: Trace
+    label: str
+    probability: float
+    found: Turning
+
+    @property
+    def without(self) -> list[float]:
+        """The probability of the same label without each word."""
+        sign = np.sign(self.found.score)
+        return [float(each) for each in probability(sign * self.found.without)]
+
+    @property
+    def words(self) -> list[str]:
+        return [f"{place + 1} {self.trace.labels[place]}" for place in self.found.places]
+
+
+def answer(model: LoadedModel, tuned: Tuned, text: str, labels: tuple[str, str]) -> Answer | None:
+    """Ask the trained model for the label of a text; None for a text without a word."""
+    read = trace(tuned.model, text)
+    found = turning(read, tuned)
+    if found is None:
+        return None
+    share = float(probability(np.array(abs(found.score))))
+    return Answer(read, labels[0] if found.score > 0 else labels[1], share, found)
+
+
+def without_each(found: Answer) -> Figure:
+    """Draw the probability of the answer without each word, beside that of the whole sentence."""
+    turns = [found.found.places.index(place) for place in found.found.turns]
+    title = f"“{found.label}”, with one word cut off"
+    scale = Scale("Probability of the answer", (0.0, 1.0), ".2f")
+    return bars(found.words, found.without, scale, title=title, highlight=turns or None, reference=found.probability)
+
+
+def looked_at(found: Answer, mark: str) -> Figure:
+    """Draw the attention of [CLS] to each word in the last layer, as a mean over the heads."""
+    return bars(found.words, found.found.attention, Scale("Weight", format=".2f"), title=f"Where {mark} looks")
+
+
+def said(found: Answer, mark: str) -> str:
+    """Name the words that turn the answer, and the word to which [CLS] gives most."""
+    turns, seen = found.found.turns, named(found.trace, found.found.looked_at)
+    told = f"The answer is **{found.label}** ({found.probability:.2f})."
+    if not turns:
+        top = found.found.matters
+        change = found.probability - found.without[found.found.places.index(top)]
+        if change < VISIBLE:
+            return f"{told} No single word matters: without any of them, the answer is as sure as before."
+        return f"{told} No single word turns it. It loses most without {named(found.trace, top)}: {change:.2f}."
+    names = listed([named(found.trace, place) for place in turns])
+    told = f"{told} Without {names}, it turns."
+    if found.found.looked_at in turns:
+        return f"{told} {_upper(mark)} also looks most at {seen}."
+    return f"{told} {_upper(mark)} looks most at another word: {seen}. **Attention does not tell what matters.**"
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+@asks(
+    basis=derivable(LESSON, "why-this-answer", "the bars without a word, beside the attention"),
+    hint="Which of the two figures shows what happens to the answer?",
+)
+def which_proves(spot: Spot) -> Question | None:
+    """Ask what shows that an answer depends on a word."""
+    why = (
+        "Only a change of the word shows what the answer does without it. A weight of attention says how much of a "
+        "value arrives, not whether the answer needs it."
+    )
+    outcomes = {
+        "The answer turns if the word is cut off": True,
+        "[CLS] gives the word the largest weight": False,
+        "The word is the longest one of the sentence": False,
+    }
+    prompt = "What shows that a model’s answer depends on a certain word?"
+    return which_holds("which-proves", prompt, why, outcomes, mixed=True)
+
+
+def show(view: LessonRun) -> None:
+    """Show the answer without each word, beside the attention of [CLS]."""
+    model, found = view.trace.model, split(state())
+    idea(IDEA)
+    tuned = trained(model, found)
+    if tuned is None:
+        say("First train the last layer: the answer is read from its vector.")
+        return
+    text = LOOKED_AT if borrows("why-this-answer", "one short word decides what it says.") else view.trace.text
+    say(f"{quoted(text)}")
+    now = answer(model, tuned, text, found.task.labels)
+    if now is None:
+        st.info("This text has no word to cut off. Write a longer one.", icon=":material/edit:")
+        return
+    left, right = st.columns(2)
+    with left:
+        draw(without_each(now), "turning")
+    with right:
+        draw(looked_at(now, mark_name(model)), "cls-looks")
+    meaning(said(now, mark_name(model)))
+    st.caption(
+        "A cut says what happens without a word, not where its meaning is. The classifier has learned few sentences, "
+        "so it errs."
+    )
+    code(turning)

@@ -102,7 +102,7 @@ def names_of(model: LoadedModel) -> tuple[str, str, str]:
     return (
         f"mean of the words, layer {middle(model)}",
         f"{mark_name(model)}, last layer",
-        "mean of the words, random weights",
+        "mean, random weights",
     )
 
 
@@ -129,7 +129,10 @@ def said(taught: Class, now: Standing | None) -> str:
         return f"Label at least one sentence as {first} and one as {second}. Then the classifier can learn."
     if not now.tested:
         return "There is no other sentence yet whose label is known. Label a few more."
-    told = f"After {now.labelled} examples it is right on **{100 * now.share:.0f} of 100** other sentences."
+    told = (
+        f"From {now.labelled} examples, it has learned to read **{100 * now.share:.0f} of 100** other sentences "
+        "rightly."
+    )
     if splits_pairs(taught.examples) and now.labelled >= len(LAB_PAIRS) / 2:
         return f"{told} {_with_pairs(taught)}"
     if now.share < 0.5 + _COIN:
@@ -143,8 +146,9 @@ def _with_pairs(taught: Class) -> str:
     other = standing(taught.products, lab_examples(both))
     assert other is not None
     return (
-        f"If the same number are **both sentences of each pair**, it is {100 * other.share:.0f}. Partners are about one "
-        "thing, and here it has seen each thing with one label only: it learns the things, and the partners mislead it."
+        f"From **both sentences** of {len(LAB_PAIRS) // 2} pairs, it would be {100 * other.share:.0f}. Partners are "
+        "about one thing. Here it has seen each thing with one label only, so it learns the things, and each partner "
+        "misleads it."
     )
 
 

@@ -37,8 +37,8 @@ from lab.ui.tables import show_table
 from lab.ui.terms import say
 
 IDEA = """
-Lesson 1 put {mark} {where} every sentence, and no lesson has said what for. Read a sentence’s **label** from its
-vector. A **classifier** learns a weight for each number of the vector; the model does not change."""
+{mark} {stands} for the whole sentence. What does its vector know of it? Let a **classifier** read a **label** from the
+vector: it learns a weight for each number of the vector. The model does not change."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def series(model: LoadedModel, task: str) -> dict[str, list[float]]:
     return {
         "mean of the words": [each.share for each in found.mean],
         mark_name(model): [each.share for each in found.mark],
-        "mean of the words, random weights": [each.share for each in found.twin_mean],
+        "mean, random weights": [each.share for each in found.twin_mean],
         f"{mark_name(model)}, random weights": [each.share for each in found.twin_mark],
     }
 
@@ -96,7 +96,7 @@ def by_layer(trace: Trace, task: str) -> Figure:
     band = [each.low for each in found.mean], [each.high for each in found.mean]
     x = AxisPlaces("Read after layer (0: the embeddings)", range(len(found.mean)))
     first, second = task_of(task).labels
-    title = f"Is it {first} or {second}? Share of new sentences that are told rightly"
+    title = f"Is it {first} or {second}? Share of new sentences that are read rightly"
     scale = Scale("Share right", (0.3, 1.0), ".2f")
     return banded_lines(series(trace.model, task), band, x, scale, title=title, level=0.5)
 
@@ -112,16 +112,16 @@ def said(model: LoadedModel, task: str) -> str:
     where = "in the embeddings" if found.best == 0 else f"after layer {found.best}"
     if twin_of(model.id) is not None:
         return (
-            f"These weights are random. {_upper(mark)} tells {_of_100(last)} sentences rightly, and the mean of the "
-            f"words {_of_100(best)} at best. That much the words alone tell, without any training."
+            f"These weights are random. From {mark}, the classifier reads {_of_100(last)} sentences rightly, from the "
+            f"mean of the words {_of_100(best)} at best. That much the words tell without any training."
         )
-    told = f"After the last layer, {mark} tells **{_of_100(last)}** new sentences rightly."
-    mean = f"the mean of the words tells **{_of_100(best)}** ({100 * best.low:.0f} to {100 * best.high:.0f})"
+    told = f"From {mark} after the last layer, the classifier reads **{_of_100(last)}** new sentences rightly."
+    mean = f"From the mean of the words {where}, it is **{100 * best.share:.0f}**"
     if best.share - last.share > MARGIN / 2:
-        return f"{told} It is beaten: {where}, {mean}. Nobody has trained {mark} for this task yet."
+        return f"{told} {mean} ({100 * best.low:.0f} to {100 * best.high:.0f}). **The mean knows more.**"
     if last.share - best.share > MARGIN / 2:
-        return f"{told} That is more than the mean of the words, which tells {_of_100(best)} at best ({where})."
-    return f"{told} {_upper(where)}, {mean}: about as many."
+        return f"{told} {mean} at best. **{_upper(mark)} knows more.**"
+    return f"{told} {mean}: about as many."
 
 
 def _upper(text: str) -> str:
@@ -144,7 +144,10 @@ def who_knows_more(spot: Spot) -> Question | None:
     last, best = found.mark[-1], found.mean[found.best]
     if abs(best.share - last.share) < MARGIN:
         return None
-    told = f"[CLS] tells {_of_100(last)} rightly after the last layer, the mean of the words {_of_100(best)} at best."
+    told = (
+        f"From [CLS], {_of_100(last)} sentences are read rightly. From the mean of the words, {_of_100(best)} are, at "
+        "best."
+    )
     mean = best.share > last.share
     why = (
         "The vector of each word has what the word means in this sentence. [CLS] was not trained to collect it."
@@ -162,8 +165,8 @@ def who_knows_more(spot: Spot) -> Question | None:
 def show(view: LessonRun) -> None:
     """Ask which vector knows more; then show what each layer knows of the chosen task."""
     model = view.trace.model
-    where = "at the end of" if model.config.causal else "before"
-    idea(IDEA.format(mark=mark_name(model), where=where))
+    stands = "alone has seen every word, so it stands" if model.config.causal else "is meant to stand"
+    idea(IDEA.format(mark=_upper(mark_name(model)), stands=stands))
     name = TASK.choose("The label", width=280)
     task = TASKS[name]
     _show_examples(task_of(task))
@@ -190,8 +193,8 @@ def _why(model: LoadedModel) -> str:
     if model.config.causal:
         return "This model reads from left to right, so only its last token has seen the whole sentence."
     return (
-        "In the embeddings, [CLS] is the same in every sentence, so nothing can be read from it. Each layer brings a "
-        "little of the words to it."
+        "In the embeddings, [CLS] is the same in every sentence, so nothing can be read from it. The layers bring "
+        "something of the words to it, but nobody has trained it for this label yet."
     )
 
 

@@ -13,7 +13,7 @@ from lab.analysis.tasks.turning import Turning, turning
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
-from lab.course.words import VISIBLE, listed, named, quoted
+from lab.course.words import VISIBLE, listed, quoted, told_apart
 from lab.lessons.a_task_of_your_own import LESSON
 from lab.lessons.a_task_of_your_own.change_the_model import LOOKED_AT
 from lab.lessons.a_task_of_your_own.teach_it import state
@@ -83,15 +83,15 @@ def looked_at(found: Answer, mark: str) -> Figure:
 
 def said(found: Answer, mark: str) -> str:
     """Name the words that turn the answer, and the word to which [CLS] gives most."""
-    turns, seen = found.found.turns, named(found.trace, found.found.looked_at)
+    turns, seen = found.found.turns, told_apart(found.trace, found.found.looked_at)
     told = f"The answer is **{found.label}** ({found.probability:.2f})."
     if not turns:
         top = found.found.matters
         change = found.probability - found.without[found.found.places.index(top)]
         if change < VISIBLE:
             return f"{told} No single word matters: without any of them, the answer is as sure as before."
-        return f"{told} No single word turns it. It loses most without {named(found.trace, top)}: {change:.2f}."
-    names = listed([named(found.trace, place) for place in turns])
+        return f"{told} No single word turns it. It loses most without {told_apart(found.trace, top)}: {change:.2f}."
+    names = listed([told_apart(found.trace, place) for place in turns])
     told = f"{told} Without {names}, it turns."
     if found.found.looked_at in turns:
         return f"{told} {_upper(mark)} also looks most at {seen}."

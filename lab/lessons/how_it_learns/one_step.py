@@ -73,7 +73,7 @@ def said(here: Slope) -> str:
 def checked(here: Slope) -> str:
     """Compare the slope with a finite difference."""
     return (
-        f"The slope is the **gradient** of this weight. It is computed backwards through every operation of the model. "
+        "The slope is the **gradient** of this weight. It is computed backwards through every operation of the model. "
         f"Two losses, a little to the left and to the right, give the same slope: {signed(here.gradient, 4)} and "
         f"{signed(here.difference, 4)}."
     )

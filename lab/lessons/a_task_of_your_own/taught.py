@@ -122,7 +122,8 @@ def _named(now: Taught, rows: Sequence[tuple[str, str]]) -> Taught:
     """Take over the names of the labels that come with the sentences, if nothing was labelled before."""
     names = list(dict.fromkeys(label for _, label in rows if label))
     fresh = all(mark is None for _, mark in now.own)
-    return replace(now, labels=(names[0], names[1])) if fresh and len(names) == 2 else now
+    other = len(names) == 2 and set(names) != set(now.labels)
+    return replace(now, labels=(names[0], names[1])) if fresh and other else now
 
 
 def renamed(now: Taught, first: str, second: str) -> tuple[Taught, list[str]]:

@@ -283,6 +283,7 @@ def _show_own_controls(model: LoadedModel) -> None:
         )
         if st.form_submit_button("Add", icon=":material/add:"):
             _add(model, typed)
+            st.rerun()  # the fields above were drawn with the labels and sentences as they were
     with st.container(horizontal=True):
         if now.own:
             file("Your sentences as a file", "sentences", "tsv", as_file(now).encode())

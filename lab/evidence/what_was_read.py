@@ -166,7 +166,7 @@ PREPARED = (
 
 
 @dataclass(frozen=True)
-class Texts:
+class TextsRead:
     """The texts that were counted: documents, sentences and words."""
 
     documents: int
@@ -179,7 +179,7 @@ class WhatWasRead:
     """The counts: for each prepared sentence, by its text, how often the texts have each of its words."""
 
     command: str
-    texts: Texts
+    texts: TextsRead
     counts: Mapping[str, Mapping[str, int]]
 
 
@@ -188,7 +188,7 @@ class Tally:
 
     def __init__(self, prepared: Sequence[Prepared] = PREPARED) -> None:
         self._counted = [(each, DEFINITIONS[each.by].count, each.cue.lower(), Counter[str]()) for each in prepared]
-        self.texts = Texts(0, 0, 0)
+        self.texts = TextsRead(0, 0, 0)
 
     def read(self, sentences: Sequence[str]) -> None:
         """Count one more document."""
@@ -216,4 +216,4 @@ class Tally:
 def shipped() -> WhatWasRead:
     """Return the counts that ship."""
     record = json.loads(FILE.read_text("utf-8"))
-    return WhatWasRead(record["command"], Texts(**record["texts"]), record["counts"])
+    return WhatWasRead(record["command"], TextsRead(**record["texts"]), record["counts"])

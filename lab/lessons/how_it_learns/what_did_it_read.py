@@ -55,7 +55,7 @@ _NO_CAUSE = (
 
 
 @dataclass(frozen=True)
-class Answer:
+class CountedAnswer:
     """A model's answer in a prepared blank, and the counted words that the model knows, the most frequent first.
 
     ``best`` is the model's first word among all words of its vocabulary, and ``sure`` the probability of it.
@@ -94,7 +94,7 @@ class Answer:
         return self.counts[self.words.index(word)]
 
 
-def answer(traced: Trace, place: int, prepared: Prepared) -> Answer | None:
+def answer(traced: Trace, place: int, prepared: Prepared) -> CountedAnswer | None:
     """The answer of the run ``traced`` at ``place``; None if the model has too few of the words as single tokens."""
     prediction, tokenizer = prediction_at(traced, place, None), traced.model.tokenizer
     counts = shipped().counts[prepared.text]
@@ -104,7 +104,7 @@ def answer(traced: Trace, place: int, prepared: Prepared) -> Answer | None:
     first = prediction.best(1)[0]
     words = sorted(known, key=lambda word: -counts[word])
     best = next((word for word, each in known.items() if each.token_id == first), word_of(tokenizer, first))
-    return Answer(
+    return CountedAnswer(
         prepared,
         tuple(words),
         tuple(counts[word] for word in words),
@@ -114,7 +114,7 @@ def answer(traced: Trace, place: int, prepared: Prepared) -> Answer | None:
     )
 
 
-def answered(run: Run, model: LoadedModel, prepared: Prepared) -> Answer | None:
+def answered(run: Run, model: LoadedModel, prepared: Prepared) -> CountedAnswer | None:
     """Run a prepared sentence through ``model``, and return its answer; None as in :func:`answer`."""
     found = blank_at(run, model, prepared.text.replace(WRITTEN, BLANK))
     return None if found is None else answer(*found, prepared)
@@ -136,7 +136,7 @@ def times(count: int) -> str:
     return f"{count:,} time{'' if count == 1 else 's'}"
 
 
-def said(found: Answer) -> str:
+def said(found: CountedAnswer) -> str:
     """State the model's first word, and whether the counts fit it."""
     best, place, right = quoted(found.best), found.prepared.place, found.prepared.right
     told = f"The model says {best} ({share(found.sure)})"
@@ -158,7 +158,7 @@ def said(found: Answer) -> str:
     )
 
 
-def _said_of_mistake(found: Answer) -> str:
+def _said_of_mistake(found: CountedAnswer) -> str:
     """Compare the counts of the wrong word and the right one."""
     best, right, place = found.best, found.prepared.right, found.prepared.place
     told = (
@@ -175,7 +175,7 @@ def _said_of_mistake(found: Answer) -> str:
     return f"{told}, which fits this mistake, but they have {more} there more often still: {times(max(found.counts))}."
 
 
-def _said_of_counted(found: Answer) -> str:
+def _said_of_counted(found: CountedAnswer) -> str:
     """Compare the first of the counted words in the texts and in the model."""
     likeliest = found.words[found.probabilities.index(max(found.probabilities))]
     most, often = listed([quoted(word) for word in found.most]), times(max(found.counts))
@@ -197,7 +197,7 @@ def source(model: LoadedModel) -> str:
     return f"{_TAUGHT.get(model.id, unknown).format(model=quoted(model.id))} {_NO_CAUSE}"
 
 
-def in_the_texts(found: Answer) -> Figure:
+def in_the_texts(found: CountedAnswer) -> Figure:
     """Draw how often the texts have each word at its place."""
     chosen = found.words.index(found.best) if found.counted else ()
     scale = Scale("Times in the texts", (0.0, max(_AXIS, *found.counts)), ",.0f")
@@ -216,7 +216,7 @@ def in_the_model(traced: Trace, place: int, text: str) -> Figure:
 
 
 @once
-def mistake(traced: Trace) -> Answer | None:
+def mistake(traced: Trace) -> CountedAnswer | None:
     """A wrong word that the model of a run says in a prepared sentence, after the one with which the step begins."""
     run = partial(trace, traced.model)
     for prepared in offered(traced.model)[1:]:
@@ -238,7 +238,7 @@ def why_this_word(spot: Spot) -> Question | None:
     return None if found is None else asked(found)
 
 
-def asked(found: Answer) -> Question:
+def asked(found: CountedAnswer) -> Question:
     """Ask about the wrong word of ``found``."""
     best, right = quoted(found.best), quoted(found.prepared.right)
     many, few = found.count(found.best), found.count(found.prepared.right)
@@ -291,7 +291,7 @@ def show(view: LessonRun) -> Trace | None:
     return asked_at[0]
 
 
-def _show_both(found: Answer, traced: Trace, place: int) -> None:
+def _show_both(found: CountedAnswer, traced: Trace, place: int) -> None:
     """Draw the counts and the probabilities side by side, with one list of words."""
     left, right = st.columns(2)
     with left:
@@ -310,7 +310,7 @@ def _show_both(found: Answer, traced: Trace, place: int) -> None:
         st.caption(" ".join(told))
 
 
-def show_definition(found: Answer) -> None:
+def show_definition(found: CountedAnswer) -> None:
     """Say, folded, what was counted where, and by which command."""
     record, by = shipped(), DEFINITIONS[found.prepared.by]
     with st.expander("How the words were counted", icon=":material/calculate:"):

@@ -16,7 +16,7 @@ import lab
 from lab.course.words import share
 from lab.evidence.what_was_read import FILE, PREPARED, Prepared
 from lab.lessons.how_it_learns.what_did_it_read import (
-    Answer,
+    CountedAnswer,
     answered,
     asked,
     in_the_model,
@@ -44,7 +44,7 @@ def model(name: str) -> LoadedModel:
 
 
 @cache
-def found(name: str, prepared: Prepared) -> Answer:
+def found(name: str, prepared: Prepared) -> CountedAnswer:
     answer = answered(partial(trace, model(name)), model(name), prepared)
     assert answer is not None
     return answer
@@ -89,7 +89,7 @@ def test_what_is_said_is_true_and_in_the_figures(name: str, prepared: Prepared) 
     holds(found(name, prepared))
 
 
-def holds(answer: Answer) -> None:
+def holds(answer: CountedAnswer) -> None:
     """The sentence about ``answer`` names its first word, says whether it is right, and compares the right counts."""
     text, right = said(answer), answer.prepared.right
     assert re.sub(r"\(\S+\)|“[^”]*”", "", text).count(". ") <= 1 and share(answer.sure) in text
@@ -133,7 +133,7 @@ def test_whatever_the_numbers_the_sentence_and_the_question_hold(
         values[best] = 0.5
     told = words[right] if 0 <= right < len(words) else ""
     prepared = Prepared("A _.", "near", "cue", words, told)
-    answer = Answer(prepared, words, counts, tuple(values), first, 0.5)
+    answer = CountedAnswer(prepared, words, counts, tuple(values), first, 0.5)
     holds(answer)
     if answer.wrong and answer.fits is not None:
         question = asked(answer)

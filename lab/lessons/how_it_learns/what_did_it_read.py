@@ -38,8 +38,10 @@ IDEA = """
 Why does a model say a **wrong** word? Look at what it read. Choose a sentence with a blank. The first chart shows how
 often each word occurs near a word of the sentence, in the texts that taught the small models of this lab. The second
 chart shows what the model says in the blank."""
+_NOWHERE = "Two plus two is _."  # a prepared sentence of whose words the texts have none
 _LEAST = 2  # words, so that there is something to compare
 _AXIS = 10.0  # times: the axis reaches so far at least, so that it has whole numbers
+_SMALL = 0.01  # probabilities of a model with random weights are far below, and need more decimals
 _CLOSE = 0.8  # of two counts, if the smaller is more than this share of the larger, they are about equal
 _ALONE = "{model} began with random numbers and has read only these texts."
 # What the counted texts are to a model that ships.
@@ -212,7 +214,8 @@ def in_the_model(traced: Trace, place: int, text: str) -> Figure:
     if not found.counted:
         words.append(found.best)
         values.append(found.sure)
-    return bars(words, values, Scale("Probability"), title="In the blank", highlight=words.index(found.best))
+    scale = Scale("Probability", format=".3f" if found.sure >= _SMALL else ".5f")
+    return bars(words, values, scale, title="In the blank", highlight=words.index(found.best))
 
 
 @once
@@ -286,8 +289,8 @@ def show(view: LessonRun) -> Trace | None:
     meaning(said(found))
     say(source(model))
     show_definition(found)
-    nowhere = next((each for each in names if not any(shipped().counts[each].values())), names[-1])
-    try_this("this sum is nowhere in the texts.", "Two plus two", {GAP: nowhere})
+    if _NOWHERE in names:
+        try_this("this sum is nowhere in the texts.", "Two plus two", {GAP: _NOWHERE})
     return asked_at[0]
 
 

@@ -220,11 +220,15 @@ def in_the_model(traced: Trace, place: int, text: str) -> Figure:
 
 @once
 def mistake(traced: Trace) -> CountedAnswer | None:
-    """A wrong word that the model of a run says in a prepared sentence, after the one with which the step begins."""
+    """A wrong word of a run's model for which the counts clearly speak, or clearly do not; None without one.
+
+    They speak for the word with the highest count. The sentence with which the step begins comes last.
+    """
     run = partial(trace, traced.model)
-    for prepared in offered(traced.model)[1:]:
-        found = answered(run, traced.model, prepared)
-        if found is not None and found.wrong and found.fits is not None:
+    first, *others = offered(traced.model) or (None,)
+    for prepared in (*others, first):
+        found = None if prepared is None else answered(run, traced.model, prepared)
+        if found is not None and found.wrong and (found.fits is False or (found.fits and found.best in found.most)):
             return found
     return None
 
@@ -256,7 +260,7 @@ def asked(found: CountedAnswer) -> Question:
         other = f"These counts do speak for {best}: {numbers}."
     else:
         more = f"The counts speak against this explanation: {numbers}."
-        other = f"By the counts, {right} would come first. So something else that it read or learned decided."
+        other = f"By the counts, {right} would come before {best}. So something else that it read or learned decided."
     nowhere = "A model has no list of facts. It has weights, and training moved them with every text."
     return shuffled(
         "why-this-word",
@@ -301,11 +305,9 @@ def _show_both(found: CountedAnswer, traced: Trace, place: int) -> None:
         draw(in_the_texts(found), "counts")
     with right:
         draw(partial(in_the_model, traced, place, found.prepared.text), "answer")
-    told = (
-        []
-        if not traced.model.config.causal
-        else [f"This model reads only {quoted(traced.text)}, and says what follows."]
-    )
+    told = []
+    if traced.model.config.causal:
+        told.append(f"This model reads only {quoted(traced.text)}, and says what follows.")
     missing = [quoted(word) for word in found.prepared.words if word not in found.words]
     if missing:
         told.append(f"Left out, because this model has no token for it: {listed(missing)}.")

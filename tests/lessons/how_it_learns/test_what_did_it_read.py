@@ -182,7 +182,8 @@ def test_the_question_is_about_a_mistake_of_this_model_and_its_counts(name: str)
     assert correct == (
         "It read the wrong word more often at this place" if here > there else "These counts do not explain it"
     )
-    assert prepared is not offered(model(name))[0]
+    # No third word makes two answers right.
+    assert here < there or here == max(COUNTS[prepared.text].values())
 
 
 def test_a_twin_is_not_asked_why() -> None:

@@ -150,6 +150,8 @@ MASKED = HiddenParameter("masked", "", written=True)
 HEADS = Name("heads", "", written=True)
 WORD = Listed("word", "")
 CARD = Listed("card", "", kept=False)
+# The prepared sentence whose words were counted in the texts that taught the embedded models.
+GAP = Listed("gap", "")
 # Words, vectors and their positions. ``sense`` is a word with two meanings, ``word_sum`` a, b, c of a − b + c.
 SENSE = Listed("sense", "")
 WORD_SUM = TextParameter("word_sum", "king man woman queen", longest=80)

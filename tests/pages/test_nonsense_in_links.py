@@ -47,6 +47,7 @@ def test_a_step_that_the_page_has_is_not_noted(page: str) -> None:
     [
         ("1_Tokenization.py", "pieces", "word"),
         ("8_Feed-forward_and_LayerNorm.py", "two-meanings", "sense"),
+        ("10_How_it_learns.py", "what-did-it-read", "gap"),
         ("55_Compare.py", "", "other_model"),
         ("20_Models.py", "", "card"),
         ("54_Tensors.py", "", "tensor"),
@@ -60,7 +61,7 @@ def test_a_name_that_is_not_in_the_list_is_noted(page: str, step: str, name: str
 
 
 def test_every_list_of_names_is_tried() -> None:
-    tried = {"word", "sense", "other_model", "card"}
+    tried = {"word", "sense", "gap", "other_model", "card"}
     assert {each.name for each in PARAMETERS if isinstance(each, Listed)} - {"model"} == tried
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lab.analysis.words.in_blank import BLANK
 from lab.course.sentences.examples import example_named
-
-# The blank in a text, written as BERT's token for a hidden word, and replaced by the token of the model.
-BLANK = "[MASK]"
 
 
 @dataclass(frozen=True)

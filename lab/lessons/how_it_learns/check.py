@@ -5,6 +5,7 @@ from __future__ import annotations
 from lab.lessons.how_it_learns import LESSON
 from lab.lessons.how_it_learns.one_step import too_far
 from lab.lessons.how_it_learns.surprise import halved
+from lab.lessons.how_it_learns.what_did_it_read import why_this_word
 from lab.models.trace import Trace
 from lab.questions.returning import Spot
 from lab.ui.quiz.asking import draw_checks
@@ -14,5 +15,5 @@ from lab.ui.shared.prediction import PredictionView
 def show(view: PredictionView) -> Trace:
     """Ask the three questions."""
     spot = Spot(view.trace, 0, 0, view.place, view.place)
-    draw_checks(LESSON, [each(spot) for each in (halved, too_far)])
+    draw_checks(LESSON, [each(spot) for each in (halved, too_far, why_this_word)])
     return view.trace

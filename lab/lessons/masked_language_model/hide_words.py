@@ -6,11 +6,11 @@ from functools import partial
 
 import streamlit as st
 
-from lab.analysis.words.predictions import Candidate, Prediction, candidate
-from lab.course.sentences.blanks import BLANK, Blank
+from lab.analysis.words.in_blank import BLANK, Run, blank_of, in_blank
+from lab.course.sentences.blanks import Blank
 from lab.course.words import quoted, share
 from lab.lessons.masked_language_model.best import show_best
-from lab.lessons.masked_language_model.telling import Run, blank_of, telling
+from lab.lessons.masked_language_model.telling import telling
 from lab.lessons.masked_language_model.tries import show_one_word_changed
 from lab.models.catalogue import twin_of
 from lab.models.loading import LoadedModel
@@ -27,14 +27,6 @@ from lab.ui.terms import say
 from lab.ui.toys.toy_runs import open_learning
 
 _BLUR = 0.01  # a change nearer to the margin than this is on neither side visibly
-
-
-def in_blank(model: LoadedModel, prediction: Prediction, word: str) -> Candidate | None:
-    """Return ``word`` as an answer in the blank; None if it is not a single token."""
-    spellings = (f"Ġ{word}", f"▁{word}", word) if model.config.causal else (word, f"Ġ{word}", f"▁{word}")
-    ids = (model.tokenizer.token_to_id(each) for each in spellings)
-    found = next((i for i in ids if i is not None and i < len(prediction.logits)), None)
-    return None if found is None else candidate(prediction, found, model.tokenizer)
 
 
 @asks(

@@ -1,0 +1,328 @@
+"""What did it read? How often the texts have a word beside another word, and what the model says in the blank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import streamlit as st
+
+from lab.analysis.words.in_blank import BLANK, Run, blank_at, ids_of, in_blank
+from lab.analysis.words.predictions import prediction_at
+from lab.charts.base.axes import Scale
+from lab.charts.base.figure import Figure
+from lab.charts.marks.bars import bars
+from lab.course.words import listed, quoted, share
+from lab.evidence.what_was_read import BLANK as WRITTEN
+from lab.evidence.what_was_read import DEFINITIONS, PREPARED, Prepared, shipped
+from lab.lessons.how_it_learns import LESSON
+from lab.models.catalogue import twin_of
+from lab.models.encoding import word_of
+from lab.models.interventions import Interventions
+from lab.models.loading import LoadedModel
+from lab.models.memo import once
+from lab.models.trace import Trace, trace
+from lab.questions.asking import asks
+from lab.questions.basis import derivable
+from lab.questions.question import Option, Question, shuffled
+from lab.questions.returning import Spot
+from lab.ui import runs, selection
+from lab.ui.drawing import code, draw
+from lab.ui.frame.closing import meaning, try_this
+from lab.ui.frame.header import idea
+from lab.ui.parameters import GAP
+from lab.ui.play import LessonRun
+from lab.ui.terms import say
+
+IDEA = """
+Why does a model say a **wrong** word? Look at what it read. Choose a sentence with a blank. The first chart shows how
+often each word occurs near a word of the sentence, in the texts that taught the small models of this lab. The second
+chart shows what the model says in the blank."""
+_NOWHERE = "Two plus two is _."  # a prepared sentence of whose words the texts have none
+_LEAST = 2  # words, so that there is something to compare
+_AXIS = 10.0  # times: the axis reaches so far at least, so that it has whole numbers
+_SMALL = 0.01  # probabilities of a model with random weights are far below, and need more decimals
+_CLOSE = 0.8  # of two counts, if the smaller is more than this share of the larger, they are about equal
+_ALONE = "{model} began with random numbers and has read only these texts."
+# What the counted texts are to a model that ships.
+_TAUGHT = {
+    "lab-bert": _ALONE,
+    "lab-gpt2": _ALONE,
+    "lab-minilm": "{model} had read far more before these texts taught it to fill blanks.",
+}
+_NO_CAUSE = (
+    "**A count is no cause**: the model looks nothing up, and the counts do not show which sentences moved its weights "
+    "to this answer."
+)
+
+
+@dataclass(frozen=True)
+class CountedAnswer:
+    """A model's answer in a prepared blank, and the counted words that the model knows, the most frequent first.
+
+    ``best`` is the model's first word among all words of its vocabulary, and ``sure`` the probability of it.
+    """
+
+    prepared: Prepared
+    words: tuple[str, ...]
+    counts: tuple[int, ...]
+    probabilities: tuple[float, ...]
+    best: str
+    sure: float
+
+    @property
+    def counted(self) -> bool:
+        """Whether the model's first word is among the counted words."""
+        return self.best in self.words
+
+    @property
+    def most(self) -> tuple[str, ...]:
+        """The words that the texts have most often; several if they are equally frequent."""
+        return tuple(word for word in self.words if self.count(word) == max(self.counts))
+
+    @property
+    def wrong(self) -> bool:
+        """Whether the model's first word is a counted word that is not the right one."""
+        return self.counted and self.prepared.right not in ("", self.best)
+
+    @property
+    def fits(self) -> bool | None:
+        """Of a wrong word: whether the texts have it more often than the right one; None if about equally often."""
+        wrong, right = self.count(self.best), self.count(self.prepared.right)
+        return None if min(wrong, right) > _CLOSE * max(wrong, right) or wrong == right else wrong > right
+
+    def count(self, word: str) -> int:
+        """How often the texts have ``word`` at its place."""
+        return self.counts[self.words.index(word)]
+
+
+def answer(traced: Trace, place: int, prepared: Prepared) -> CountedAnswer | None:
+    """The answer of the run ``traced`` at ``place``; None if the model has too few of the words as single tokens."""
+    prediction, tokenizer = prediction_at(traced, place, None), traced.model.tokenizer
+    counts = shipped().counts[prepared.text]
+    known = {word: found for word in prepared.words if (found := in_blank(traced.model, prediction, word)) is not None}
+    if len(known) < _LEAST or (prepared.right and prepared.right not in known):
+        return None
+    first = prediction.best(1)[0]
+    words = sorted(known, key=lambda word: -counts[word])
+    best = next((word for word, each in known.items() if each.token_id == first), word_of(tokenizer, first))
+    return CountedAnswer(
+        prepared,
+        tuple(words),
+        tuple(counts[word] for word in words),
+        tuple(known[word].probability for word in words),
+        best,
+        float(prediction.probabilities[first]),
+    )
+
+
+def answered(run: Run, model: LoadedModel, prepared: Prepared) -> CountedAnswer | None:
+    """Run a prepared sentence through ``model``, and return its answer; None as in :func:`answer`."""
+    found = blank_at(run, model, prepared.text.replace(WRITTEN, BLANK))
+    return None if found is None else answer(*found, prepared)
+
+
+def offered(model: LoadedModel) -> tuple[Prepared, ...]:
+    """The prepared sentences for a model that knows enough of their words, and reads enough before it answers."""
+    return tuple(
+        each
+        for each in PREPARED
+        if (each.left_suffices or not model.config.causal)
+        and sum(bool(ids_of(model, word)) for word in each.words) >= _LEAST
+        and (not each.right or ids_of(model, each.right))
+    )
+
+
+def times(count: int) -> str:
+    """Write how often: "1 time", "97 times"."""
+    return f"{count:,} time{'' if count == 1 else 's'}"
+
+
+def said(found: CountedAnswer) -> str:
+    """State the model's first word, and whether the counts fit it."""
+    best, place, right = quoted(found.best), found.prepared.place, found.prepared.right
+    told = f"The model says {best} ({share(found.sure)})"
+    if not any(found.counts):
+        would = f", and {quoted(right)} would be right" if found.wrong else ""
+        return f"{told}{would}. The texts have none of these words {place}, so no count explains an answer."
+    if not found.counted:
+        return f"{told}, which was not counted. {_said_of_counted(found)}"
+    if found.wrong:
+        return f"{told}, and {quoted(right)} would be right. {_said_of_mistake(found)}"
+    told += f"{', and that is right' if right else ''}."
+    most = listed([quoted(word) for word in found.most])
+    if found.best in found.most:
+        also = "most often" if len(found.most) == 1 else f"as often as any other of these words ({most})"
+        return f"{told} The texts have it {also} {place}, too: {times(found.count(found.best))}."
+    return (
+        f"{told} The texts have {most} more often {place}, {times(max(found.counts))} against "
+        f"{found.count(found.best):,}, so the counts do not explain this answer."
+    )
+
+
+def _said_of_mistake(found: CountedAnswer) -> str:
+    """Compare the counts of the wrong word and the right one."""
+    best, right, place = found.best, found.prepared.right, found.prepared.place
+    told = (
+        f"The texts have {quoted(best)} {place} {times(found.count(best))} and {quoted(right)} "
+        f"{times(found.count(right))}"
+    )
+    if found.fits is None:
+        return f"{told}, about equally often, so the counts do not explain this mistake."
+    if not found.fits:
+        return f"{told}, so the counts do not explain this mistake."
+    if best in found.most:
+        return f"{told}, so the counts fit this mistake."
+    more = listed([quoted(word) for word in found.most])
+    return f"{told}, which fits this mistake, but they have {more} there more often still: {times(max(found.counts))}."
+
+
+def _said_of_counted(found: CountedAnswer) -> str:
+    """Compare the first of the counted words in the texts and in the model."""
+    likeliest = found.words[found.probabilities.index(max(found.probabilities))]
+    most, often = listed([quoted(word) for word in found.most]), times(max(found.counts))
+    told = f"Of the counted words, {most} {'is' if len(found.most) == 1 else 'are'} first in the texts"
+    there = f"{told} ({often} {found.prepared.place})"
+    probability = share(max(found.probabilities))
+    if found.most == (likeliest,):
+        return f"{there} and also in the model ({probability})."
+    return f"{there}, and {quoted(likeliest)} in the model ({probability})."
+
+
+def source(model: LoadedModel) -> str:
+    """Say what the counted texts are to this model, and what the counts do not show."""
+    if twin_of(model.id) is not None:
+        return "This model has random weights, and has read nothing. If its answers fit the counts, that is chance."
+    unknown = (
+        "The lab does not know which texts {model} learned from. These texts taught lab-bert, lab-gpt2 and lab-minilm."
+    )
+    return f"{_TAUGHT.get(model.id, unknown).format(model=quoted(model.id))} {_NO_CAUSE}"
+
+
+def in_the_texts(found: CountedAnswer) -> Figure:
+    """Draw how often the texts have each word at its place."""
+    chosen = found.words.index(found.best) if found.counted else ()
+    scale = Scale("Times in the texts", (0.0, max(_AXIS, *found.counts)), ",.0f")
+    return bars(found.words, found.counts, scale, title=f"In the texts, {found.prepared.place}", highlight=chosen)
+
+
+def in_the_model(traced: Trace, place: int, text: str) -> Figure:
+    """Draw the probability of each word in the blank, in the same order; a first word that was not counted is below."""
+    found = answer(traced, place, next(each for each in PREPARED if each.text == text))
+    assert found is not None
+    words, values = list(found.words), list(found.probabilities)
+    if not found.counted:
+        words.append(found.best)
+        values.append(found.sure)
+    scale = Scale("Probability", format=".3f" if found.sure >= _SMALL else ".5f")
+    return bars(words, values, scale, title="In the blank", highlight=words.index(found.best))
+
+
+@once
+def mistake(traced: Trace) -> CountedAnswer | None:
+    """A wrong word of a run's model for which the counts clearly speak, or clearly do not; None without one.
+
+    They speak for the word with the highest count. The sentence with which the step begins comes last.
+    """
+    run = partial(trace, traced.model)
+    first, *others = offered(traced.model) or (None,)
+    for prepared in (*others, first):
+        found = None if prepared is None else answered(run, traced.model, prepared)
+        if found is not None and found.wrong and (found.fits is False or (found.fits and found.best in found.most)):
+            return found
+    return None
+
+
+@asks(
+    basis=derivable(LESSON, "what-did-it-read", "how often the texts have two words"),
+    hint="Compare the two numbers. Which of the two words do they speak for?",
+)
+def why_this_word(spot: Spot) -> Question | None:
+    """Ask which explanation of a wrong word agrees with the counts."""
+    if spot.trace.model.id not in _TAUGHT:
+        return None
+    found = mistake(spot.trace)
+    return None if found is None else asked(found)
+
+
+def asked(found: CountedAnswer) -> Question:
+    """Ask about the wrong word of ``found``."""
+    best, right = quoted(found.best), quoted(found.prepared.right)
+    many, few = found.count(found.best), found.count(found.prepared.right)
+    prompt = (
+        f"In {quoted(found.prepared.text)}, this model says {best}; {right} would be right. The texts that taught it "
+        f"have {best} {found.prepared.place} {times(many)}, and {right} {times(few)}. Why did the model say this wrong "
+        "word? Choose the explanation that agrees with the counts."
+    )
+    numbers = f"{times(many)} against {few:,}"
+    if found.fits:
+        more = f"The counts fit this explanation: {numbers}. A count alone proves no cause, though."
+        other = f"These counts do speak for {best}: {numbers}."
+    else:
+        more = f"The counts speak against this explanation: {numbers}."
+        other = f"By the counts, {right} would come before {best}. So something else that it read or learned decided."
+    nowhere = "A model has no list of facts. It has weights, and training moved them with every text."
+    return shuffled(
+        "why-this-word",
+        prompt,
+        [
+            Option("It read the wrong word more often at this place", more, correct=found.fits is True),
+            Option("These counts do not explain it", other, correct=found.fits is False),
+            Option("It looked the answer up in a list, and the list was wrong", nowhere),
+        ],
+    )
+
+
+def show(view: LessonRun) -> Trace | None:
+    """Let the learner choose a prepared sentence, and show the counts beside the model's answer."""
+    model = view.trace.model
+    idea(IDEA)
+    names = [each.text for each in offered(model)]
+    if not names:
+        say("The vocabulary of this model has too few of the counted words. Choose another model in the sidebar.")
+        return None
+    selection.fit_name(GAP, names, names[0])
+    text = GAP.menu("Sentence with a blank", names, names[0])
+    prepared = next(each for each in PREPARED if each.text == text)
+    run = partial(runs.run, model.id, pair="", changes=Interventions())
+    asked_at = blank_at(run, model, text.replace(WRITTEN, BLANK))
+    found = None if asked_at is None else answer(*asked_at, prepared)
+    if asked_at is None or found is None:
+        return None
+    _show_both(found, *asked_at)
+    meaning(said(found))
+    say(source(model))
+    show_definition(found)
+    if _NOWHERE in names:
+        try_this("this sum is nowhere in the texts.", "Two plus two", {GAP: _NOWHERE})
+    return asked_at[0]
+
+
+def _show_both(found: CountedAnswer, traced: Trace, place: int) -> None:
+    """Draw the counts and the probabilities side by side, with one list of words."""
+    left, right = st.columns(2)
+    with left:
+        draw(in_the_texts(found), "counts")
+    with right:
+        draw(partial(in_the_model, traced, place, found.prepared.text), "answer")
+    told = []
+    if traced.model.config.causal:
+        told.append(f"This model reads only {quoted(traced.text)}, and says what follows.")
+    missing = [quoted(word) for word in found.prepared.words if word not in found.words]
+    if missing:
+        told.append(f"Left out, because this model has no token for it: {listed(missing)}.")
+    if told:
+        st.caption(" ".join(told))
+
+
+def show_definition(found: CountedAnswer) -> None:
+    """Say, folded, what was counted where, and by which command."""
+    record, by = shipped(), DEFINITIONS[found.prepared.by]
+    with st.expander("How the words were counted", icon=":material/calculate:"):
+        say(
+            f"{by.meaning} The cue is “{found.prepared.cue}”. Upper and lower case count alike, and letters include "
+            f"spaces and signs. The texts are the {record.texts.documents:,} documents that lab-bert, lab-gpt2 and "
+            f"lab-minilm learned from: {record.texts.sentences:,} sentences, {record.texts.words:,} words."
+        )
+        st.code(record.command, language="bash")
+    code(by.count)

@@ -108,8 +108,6 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"also": ("parameters",)}),
         ("training", "Showing a model many texts and moving its parameters, a little each time, so that its "
          "predictions get better.", {}),
-        ("gradient", "A number for each parameter: how much the error grows if the parameter grows a little. Training "
-         "moves every parameter in the opposite direction.", {"also": ("gradients",)}),
     ),
     "self-attention": (
         ("attention", "The way in which a token collects information from all tokens, itself included. It gives each "
@@ -265,6 +263,26 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"paper": _DEVLIN}),
         ("transformer", "A model made of attention and feed-forward networks. BERT, GPT-2 and the models behind "
          "chatbots are transformers.", {"paper": _VASWANI, "also": ("transformers",)}),
+    ),
+    "how-it-learns": (
+        ("loss", "A number that says how wrong a model is. For one hidden word it is −ln p, where p is the probability "
+         "that the model gave the right word; for many words it is the mean. Training makes it smaller.",
+         {"formula": r"-\ln p", "also": ("losses",), "called": ("cross-entropy", "negative log-likelihood")}),
+        ("gradient", "A number for each parameter: how much the loss grows if the parameter grows a little. Training "
+         "moves every parameter in the opposite direction.", {"also": ("gradients",)}),
+        ("learning rate", "The factor by which training multiplies a gradient to get the length of a step. If it is too "
+         "large, a step jumps over the valley of the loss.", {"formula": r"\eta", "also": ("learning rates",)}),
+        ("batch", "The sentences that one step of training reads. The gradient is that of their mean loss.",
+         {"also": ("batches",)}),
+        ("optimizer", "The rule that turns gradients into moves of the weights, such as AdamW.",
+         {"paper": "Loshchilov & Hutter 2019", "also": ("optimizers",)}),
+    ),
+    "a-task-of-your-own": (
+        ("label", "What a task wants to know of a sentence, such as good or bad news.", {"also": ("labels",)}),
+        ("classifier", "A small model on top that gives a label to a vector: a weight for each number of the vector, and "
+         "a bias.", {"formula": r"w \cdot x + b", "also": ("classifiers",), "called": ("linear probe",)}),
+        ("logistic regression", "A way to learn the weights of a classifier: those that make the right labels most "
+         "probable, without growing large.", {}),
         ("fine-tuning", "Training a trained model further on a task of your own, often with few examples.",
          {"paper": _DEVLIN}),
     ),

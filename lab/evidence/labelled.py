@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from lab.analysis.tasks.probing import Task
+from lab.analysis.tasks.probing import LabelledTask
 from lab.evidence.treebank import EWT, GUM
 
 FILE = Path(__file__).parent / "data" / "labelled.json"
@@ -60,7 +60,7 @@ def _marks(text: str, verbs: set[str]) -> Mapping[str, bool]:
     return {**tense, QUESTION: text[-1] == "?"}
 
 
-def chosen(task: str) -> Task:
+def chosen(task: str) -> LabelledTask:
     """Choose the sentences of a task from the treebanks: as many of either label, no text twice, in an order of chance.
 
     The sentences of one document are one group.
@@ -73,7 +73,7 @@ def chosen(task: str) -> Task:
         found += random.Random(_SEED).sample(some, _EACH)
     random.Random(_SEED).shuffle(found)
     documents = sorted({each.document for each in found})
-    return Task(
+    return LabelledTask(
         task,
         LABELS[task],
         tuple(each.text for each in found),
@@ -82,15 +82,15 @@ def chosen(task: str) -> Task:
     )
 
 
-def as_record(task: Task) -> dict[str, object]:
+def as_record(task: LabelledTask) -> dict[str, object]:
     """Return a task as it ships."""
     rows = zip(task.texts, task.marks, task.groups, strict=True)
     return {"labels": task.labels, "sentences": [[text, int(mark), group] for text, mark, group in rows]}
 
 
 @cache
-def shipped(task: str) -> Task:
+def shipped(task: str) -> LabelledTask:
     """Return the sentences of a task, from the file that ships."""
     record = json.loads(FILE.read_text("utf-8"))["tasks"][task]
     texts, marks, groups = zip(*record["sentences"], strict=True)
-    return Task(task, tuple(record["labels"]), texts, tuple(map(bool, marks)), groups)
+    return LabelledTask(task, tuple(record["labels"]), texts, tuple(map(bool, marks)), groups)

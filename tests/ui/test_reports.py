@@ -21,6 +21,7 @@ GOOD: dict[str, Any] = {
     "FileChosen": {"file": ["1.2", 3, "{}"]},
     "TokenChosen": {"choice": ["1", 2, -1]},
     "WordChosen": {"candidate": ["1", 2]},
+    "SentencesKept": {"kept": ["1", '{"labels": ["yes", "no"], "own": [["It is.", true]]}']},
     "HeadOpened": {"opened": "1.2"},
     "HeadsShown": {"heads": "1.2"},
     "LessonAsked": {"lesson": "embeddings"},

@@ -20,7 +20,7 @@ _RESAMPLED, _SEED = 1000, 0
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class LabelledTask:
     """Sentences with one of two labels.
 
     Attributes
@@ -72,7 +72,7 @@ def folds(groups: Sequence[int], count: int = _FOLDS) -> NDArray[np.intp]:
     return np.array([place[each] for each in groups])
 
 
-def right(task: Task, vectors: NDArray[np.float32]) -> NDArray[np.bool_]:
+def right(task: LabelledTask, vectors: NDArray[np.float32]) -> NDArray[np.bool_]:
     """Return which sentences are classified rightly, (N,), each by a classifier that has not seen its group.
 
     ``vectors`` (N, d) are the sentences'. Raises ValueError if a fold leaves only one label to learn from.
@@ -88,7 +88,7 @@ def right(task: Task, vectors: NDArray[np.float32]) -> NDArray[np.bool_]:
     return found
 
 
-def accuracy(task: Task, found: NDArray[np.bool_]) -> Accuracy:
+def accuracy(task: LabelledTask, found: NDArray[np.bool_]) -> Accuracy:
     """Return the share that is right, and its interval when groups are drawn again and again, with replacement."""
     names, place = np.unique(task.groups, return_inverse=True)
     hits, sizes = np.bincount(place, found), np.bincount(place)

@@ -79,7 +79,7 @@ def learned(products: Array, examples: Examples) -> Array | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Rise:
+class LearningCurve:
     """How good a classifier is with so many examples: the share right among sentences that it has not seen.
 
     ``mean``, ``low`` and ``high``, each (sizes,), are over draws of the examples: their mean, and four fifths of them.
@@ -97,7 +97,7 @@ def sizes_to(count: int) -> tuple[int, ...]:
     return (*(each for each in doubled if each < count), count) if count >= _FIRST else ()
 
 
-def rise(products: Array, examples: Examples) -> Rise | None:
+def rise(products: Array, examples: Examples) -> LearningCurve | None:
     """Learn from 2, 4, 8 … of the labelled sentences, drawn again and again; test on all others with a known label.
 
     A draw takes whole groups as far as it can, and both labels. None if there is nothing to learn from, or to test on.
@@ -121,7 +121,7 @@ def rise(products: Array, examples: Examples) -> Rise | None:
     if not sizes:
         return None
     low, high = (np.array([np.quantile(row, share) for row in rows]) for share in (0.1, 0.9))
-    return Rise(tuple(sizes), np.array([row.mean() for row in rows]), low, high)
+    return LearningCurve(tuple(sizes), np.array([row.mean() for row in rows]), low, high)
 
 
 def _draws(examples: Examples, size: int) -> NDArray[np.intp] | None:
@@ -206,6 +206,6 @@ def splits_pairs(examples: Examples) -> bool:
     return bool(marked) and sum(group in open_ for group in marked) > len(marked) / 2
 
 
-def as_series(found: Mapping[str, Rise | None]) -> Mapping[str, Rise]:
+def as_series(found: Mapping[str, LearningCurve | None]) -> Mapping[str, LearningCurve]:
     """The series that there are."""
     return {name: each for name, each in found.items() if each is not None}

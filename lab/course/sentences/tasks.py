@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lab.analysis.tasks.probing import Task
+from lab.analysis.tasks.probing import LabelledTask
 from lab.course.sentences.news import BAD, GOOD, NEWS
 from lab.evidence.labelled import QUESTION, TENSE, shipped
 
@@ -17,13 +17,13 @@ TASKS: Mapping[str, str] = {
 }
 
 
-def news() -> Task:
+def news() -> LabelledTask:
     """Return the sentences with good or bad news; the two sentences of a pair are one group."""
     texts = tuple(text for pair in NEWS for text in pair)
     marks = tuple(place % 2 == 0 for place in range(len(texts)))
-    return Task(NEWS_TASK, (GOOD, BAD), texts, marks, tuple(place // 2 for place in range(len(texts))))
+    return LabelledTask(NEWS_TASK, (GOOD, BAD), texts, marks, tuple(place // 2 for place in range(len(texts))))
 
 
-def task_of(id: str) -> Task:
+def task_of(id: str) -> LabelledTask:
     """Return a task by its id."""
     return news() if id == NEWS_TASK else shipped(id)

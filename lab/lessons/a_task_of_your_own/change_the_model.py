@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,9 @@ from lab.analysis.tasks.logistic import fit
 from lab.analysis.tasks.teaching import products_of
 from lab.analysis.tasks.tuning import STEPS, Moved, Tuned, moved, scores, tune
 from lab.analysis.tasks.vectors import mark_of, together
-from lab.analysis.words.masking import mask_of
-from lab.analysis.words.predictions import candidates, prediction_at
+from lab.analysis.words.in_blank import BLANK as HIDDEN
+from lab.analysis.words.in_blank import blank_of
+from lab.analysis.words.predictions import candidates
 from lab.charts.base.axes import Axis
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import heatmap
@@ -20,8 +22,8 @@ from lab.course.sentences.first import BLANK, FIRST
 from lab.course.words import quoted, share
 from lab.figures.axes import KEY, WEIGHT
 from lab.lessons.a_task_of_your_own import LESSON
-from lab.lessons.a_task_of_your_own.teach_it import state
-from lab.lessons.a_task_of_your_own.trained_layer import Split, split, trained
+from lab.lessons.a_task_of_your_own.teach_it import chosen_labels
+from lab.lessons.a_task_of_your_own.trained_layer import Split, show_trained, split
 from lab.lessons.a_task_of_your_own.what_cls_knows import mark_name
 from lab.models.loading import LoadedModel
 from lab.models.memo import once
@@ -67,28 +69,22 @@ def gain(model: LoadedModel, tuned: Tuned, found: Split) -> Gain:
 
 
 @dataclass(frozen=True)
-class Blank:
+class BestWord:
     """The best word of a blank, and its probability."""
 
     word: str
     probability: float
 
 
-def blank(model: LoadedModel, text: str) -> Blank | None:
+def best_word(model: LoadedModel, text: str) -> BestWord | None:
     """Ask a model for the blank of a text; a causal model reads only what is before it. None if it cannot be asked."""
-    mask, before = mask_of(model.tokenizer), text.partition(BLANK)[0].rstrip()
     if model.weights.vocabulary_head is None:
         return None
-    if model.config.causal:
-        read = trace(model, before)
-        place = len(read) - 1
-    elif mask is not None:
-        read = trace(model, text.replace(BLANK, mask[0]))
-        place = read.token_ids.index(mask[1])
-    else:
+    prediction = blank_of(partial(trace, model), model, text.replace(BLANK, HIDDEN))
+    if prediction is None:
         return None
-    found = candidates(prediction_at(read, place, None), 1, model.tokenizer)[0]
-    return Blank(found.word, found.probability)
+    found = candidates(prediction, 1, model.tokenizer)[0]
+    return BestWord(found.word, found.probability)
 
 
 def rows_of_attention(model: LoadedModel, tuned: Tuned) -> Figure:
@@ -114,7 +110,7 @@ def said(found: Gain, name: str) -> str:
     return f"{told} With the trained last layer it is {after}: about as many."
 
 
-def said_of_blank(before: Blank, after: Blank, text: str) -> str:
+def said_of_blank(before: BestWord, after: BestWord, text: str) -> str:
     """State what the model says now in a blank that it filled before."""
     told = (
         f"*{text.replace(BLANK, '▢')}* Before, the model’s best word was {quoted(before.word)} "
@@ -131,6 +127,7 @@ def said_of_blank(before: Blank, after: Blank, text: str) -> str:
 @asks(
     basis=derivable(LESSON, "change-the-model", "the blank before and after"),
     hint="Which weights did the steps move, and who else uses them?",
+    returns=3,
 )
 def why_forgotten(spot: Spot) -> Question | None:
     """Ask why training for one task can change what the model says in a blank."""
@@ -158,10 +155,10 @@ def _gain(model: LoadedModel, tuned: Tuned, found: Split) -> Gain:
 
 def show(view: LessonRun) -> None:
     """Train the last layer at a click; then show what is gained, what moved and what is forgotten."""
-    model, found = view.trace.model, split(state())
+    model, found = view.trace.model, split(chosen_labels())
     idea(IDEA)
     _show_examples(found)
-    tuned = trained(model, found)
+    tuned = show_trained(model, found)
     if tuned is None:
         return
     draw(rows_of_attention(model, tuned), "cls-before-and-after")
@@ -184,6 +181,6 @@ def _show_examples(found: Split) -> None:
 def _show_blank(model: LoadedModel, tuned: Tuned) -> None:
     """Compare a blank of the first page before and after, if this model fills blanks."""
     text = FIRST[0].text
-    before, after = blank(model, text), blank(tuned.model, text)
+    before, after = best_word(model, text), best_word(tuned.model, text)
     if before is not None and after is not None:
         say(f"**The price.** {said_of_blank(before, after, text)}")

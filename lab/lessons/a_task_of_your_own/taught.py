@@ -24,7 +24,7 @@ Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
-class Taught:
+class VisitLabels:
     """What a visit has labelled. ``marks`` belong to the lab's sentences, ``own`` are the learner's with their marks.
 
     ``labels`` are the learner's names for the first and the second label.
@@ -34,15 +34,15 @@ class Taught:
     own: tuple[tuple[str, Mark], ...] = ()
     labels: tuple[str, str] = ("yes", "no")
 
-    def marked(self, place: int, mark: Mark) -> Taught:
+    def marked(self, place: int, mark: Mark) -> VisitLabels:
         """Label a sentence of the lab."""
         return replace(self, marks=_with(self.marks, place, mark))
 
-    def own_marked(self, place: int, mark: Mark) -> Taught:
+    def own_marked(self, place: int, mark: Mark) -> VisitLabels:
         """Label one of the learner's sentences."""
         return replace(self, own=_with(self.own, place, (self.own[place][0], mark)))
 
-    def dropped(self, place: int) -> Taught:
+    def dropped(self, place: int) -> VisitLabels:
         """Take out one of the learner's sentences."""
         return replace(self, own=(*self.own[:place], *self.own[place + 1 :]))
 
@@ -51,7 +51,7 @@ def _with(values: tuple[Value, ...], place: int, value: Value) -> tuple[Value, .
     return (*values[:place], value, *values[place + 1 :])
 
 
-def four_more(now: Taught, count: int = 2) -> Taught:
+def four_more(now: VisitLabels, count: int = 2) -> VisitLabels:
     """Label the next ``count`` pairs of the lab, both sentences of each, as they should be labelled."""
     for pair in range(len(LAB_PAIRS)):
         places = 2 * pair, 2 * pair + 1
@@ -62,24 +62,24 @@ def four_more(now: Taught, count: int = 2) -> Taught:
     return now
 
 
-def one_of_each_pair() -> Taught:
+def one_of_each_pair() -> VisitLabels:
     """Label one sentence of each pair of the lab, of either label in turn, so that its partner is left for the test."""
     places = [2 * pair + pair % 2 for pair in range(len(LAB_PAIRS))]
-    return Taught(tuple(LAB_TRUTH[i] if i in places else None for i in range(len(LAB_TEXTS))))
+    return VisitLabels(tuple(LAB_TRUTH[i] if i in places else None for i in range(len(LAB_TEXTS))))
 
 
-def lab_examples(now: Taught) -> Examples:
+def lab_examples(now: VisitLabels) -> Examples:
     """The lab's sentences, as a classifier learns them."""
     return Examples(now.marks, LAB_TRUTH, LAB_GROUPS)
 
 
-def own_examples(now: Taught) -> Examples:
+def own_examples(now: VisitLabels) -> Examples:
     """The learner's sentences: the learner's label is the truth; each is about a thing of its own."""
     count = len(now.own)
     return Examples(tuple(mark for _, mark in now.own), (None,) * count, tuple(range(count)))
 
 
-def added(now: Taught, typed: str) -> tuple[Taught, list[str]]:
+def added(now: VisitLabels, typed: str) -> tuple[VisitLabels, list[str]]:
     """Add sentences, one a line; a label may follow a sentence after a tab, as in the file of this step.
 
     Returns what is taught then, and a sentence for everything that was left out or changed.
@@ -107,7 +107,7 @@ def _row(line: str) -> tuple[str, str]:
     return " ".join(text.split()), " ".join(label.split())[:LONGEST_LABEL]
 
 
-def _mark(now: Taught, text: str, label: str, before: Mark, notes: list[str]) -> Mark:
+def _mark(now: VisitLabels, text: str, label: str, before: Mark, notes: list[str]) -> Mark:
     """The mark of a sentence that comes with a label; a sentence that is there already keeps its own without one."""
     if label and label not in now.labels:
         notes.append(f"{quoted(label[:LONGEST_LABEL])} is none of your two labels, so its sentence has no label.")
@@ -118,7 +118,7 @@ def _mark(now: Taught, text: str, label: str, before: Mark, notes: list[str]) ->
     return before if mark is None else mark
 
 
-def _named(now: Taught, rows: Sequence[tuple[str, str]]) -> Taught:
+def _named(now: VisitLabels, rows: Sequence[tuple[str, str]]) -> VisitLabels:
     """Take over the names of the labels that come with the sentences, if nothing was labelled before."""
     names = list(dict.fromkeys(label for _, label in rows if label))
     fresh = all(mark is None for _, mark in now.own)
@@ -126,7 +126,7 @@ def _named(now: Taught, rows: Sequence[tuple[str, str]]) -> Taught:
     return replace(now, labels=(names[0], names[1])) if fresh and other else now
 
 
-def renamed(now: Taught, first: str, second: str) -> tuple[Taught, list[str]]:
+def renamed(now: VisitLabels, first: str, second: str) -> tuple[VisitLabels, list[str]]:
     """Give the two labels other names; returns a sentence if a name is missing, or if both are the same."""
     names = [" ".join(clean(each).split())[:LONGEST_LABEL] for each in (first, second)]
     if not all(names):
@@ -136,18 +136,18 @@ def renamed(now: Taught, first: str, second: str) -> tuple[Taught, list[str]]:
     return replace(now, labels=(names[0], names[1])), []
 
 
-def as_file(now: Taught) -> str:
+def as_file(now: VisitLabels) -> str:
     """The learner's sentences as a file: a sentence, a tab and its label on each line."""
     names = {True: now.labels[0], False: now.labels[1], None: ""}
     return "".join(f"{text}\t{names[mark]}".rstrip() + "\n" for text, mark in now.own)
 
 
-def as_kept(now: Taught) -> str:
+def as_kept(now: VisitLabels) -> str:
     """What the browser keeps of the learner's sentences."""
     return json.dumps({"labels": now.labels, "own": now.own}, ensure_ascii=False)
 
 
-def from_kept(now: Taught, text: str) -> Taught:
+def from_kept(now: VisitLabels, text: str) -> VisitLabels:
     """Take over what the browser has kept; anybody may have written it, so nothing is taken over that is not valid."""
     try:
         told = json.loads(text)

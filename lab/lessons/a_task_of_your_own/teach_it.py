@@ -11,7 +11,16 @@ import streamlit as st
 from lab.analysis.tasks import logistic
 from lab.analysis.tasks.logistic import fit, probability
 from lab.analysis.tasks.probing import Array, centred
-from lab.analysis.tasks.teaching import Examples, Rise, Standing, learned, products_of, rise, splits_pairs, standing
+from lab.analysis.tasks.teaching import (
+    Examples,
+    LearningCurve,
+    Standing,
+    learned,
+    products_of,
+    rise,
+    splits_pairs,
+    standing,
+)
 from lab.analysis.tasks.vectors import Brief, middle, one_by_one, together
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
@@ -26,7 +35,7 @@ from lab.lessons.a_task_of_your_own.taught import (
     LONGEST,
     LONGEST_LABEL,
     MOST,
-    Taught,
+    VisitLabels,
     added,
     as_file,
     as_kept,
@@ -63,10 +72,10 @@ _STATE, _LIST, _ASKED, _TYPED, _NEW = "_taught_state", "_taught_list", "_taught_
 _COIN = 0.1  # a classifier this much better than a coin has learned something
 
 
-def state() -> Taught:
+def chosen_labels() -> VisitLabels:
     """What this visit has labelled."""
     found = st.session_state.get(_STATE)
-    return found if isinstance(found, Taught) else Taught()
+    return found if isinstance(found, VisitLabels) else VisitLabels()
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,13 +93,13 @@ class Class:
         return products_of(self.vectors.mean)
 
 
-def lab_class(model: LoadedModel, now: Taught) -> Class:
+def lab_class(model: LoadedModel, now: VisitLabels) -> Class:
     """The lab's sentences with good and bad news."""
     twin = untrained_twin(model)
     return Class(LAB_TEXTS, lab_examples(now), (GOOD, BAD), together(model, LAB_TEXTS), together(twin, LAB_TEXTS))
 
 
-def own_class(model: LoadedModel, now: Taught) -> Class:
+def own_class(model: LoadedModel, now: VisitLabels) -> Class:
     """The learner's own sentences."""
     texts = tuple(text for text, _ in now.own)
     vectors = [one_by_one(each, texts) for each in (model, untrained_twin(model))]
@@ -106,14 +115,14 @@ def names_of(model: LoadedModel) -> tuple[str, str, str]:
     )
 
 
-def rises(model: LoadedModel, taught: Class) -> Mapping[str, Rise]:
+def rises(model: LoadedModel, taught: Class) -> Mapping[str, LearningCurve]:
     """How good the classifier is with 2, 4, 8 … of the examples, by the name of the vector that it reads."""
     read = taught.products, products_of(taught.vectors.mark), products_of(taught.twin.mean)
     found = {name: rise(each, taught.examples) for name, each in zip(names_of(model), read, strict=True)}
     return {name: each for name, each in found.items() if each is not None}
 
 
-def curve(found: Mapping[str, Rise]) -> Figure:
+def curve(found: Mapping[str, LearningCurve]) -> Figure:
     """Draw the share of sentences that are told rightly over the number of examples."""
     first = next(iter(found.values()))
     lines = {name: each.mean for name, each in found.items()}
@@ -142,7 +151,7 @@ def said(taught: Class, now: Standing | None) -> str:
 
 def _with_pairs(taught: Class) -> str:
     """Compare one sentence of each pair with both sentences of half the pairs."""
-    both = four_more(Taught(), len(LAB_PAIRS) // 2)
+    both = four_more(VisitLabels(), len(LAB_PAIRS) // 2)
     other = standing(taught.products, lab_examples(both))
     assert other is not None
     return (
@@ -165,6 +174,7 @@ def of_new(taught: Class, text: str, model: LoadedModel) -> str:
 @asks(
     basis=derivable(LESSON, "teach-it", "the curve after one of each pair was labelled"),
     hint="What do the two sentences of a pair have in common?",
+    returns=2,
 )
 def topic_or_task(spot: Spot) -> Question | None:
     """Ask why a classifier that learned one sentence of each pair errs on the partners."""
@@ -190,7 +200,7 @@ def show(view: LessonRun) -> None:
         _show_shortcuts()
     else:
         _show_own_controls(model)
-    taught = lab_class(model, state()) if lab else own_class(model, state())
+    taught = lab_class(model, chosen_labels()) if lab else own_class(model, chosen_labels())
     left, right = st.columns([3, 2], gap="large")
     with left:
         _show_list(taught, lab)
@@ -224,14 +234,14 @@ def _show_list(taught: Class, lab: bool) -> None:
         for i, (text, mark) in enumerate(zip(taught.texts, taught.examples.marks, strict=True))
     ]
     asks = _ASKED not in st.session_state
-    kept = "" if asks or lab else as_kept(state())
+    kept = "" if asks or lab else as_kept(chosen_labels())
     figure = Teach(taught.labels, rows, not lab, kept, asks)
-    mount("teach", figure.payload(), _LIST, states=["act", "kept"], on_change=_take)
+    mount("teach", figure.payload(), _LIST, states=["act", "kept"], on_change=_choose_clicked)
 
 
-def _take() -> None:
+def _choose_clicked() -> None:
     """Read a click on the list, or what the browser has kept, before the page is drawn again."""
-    now, lab = state(), TAUGHT.chosen() == TAUGHT_LAB
+    now, lab = chosen_labels(), TAUGHT.chosen() == TAUGHT_LAB
     told = st.session_state.get(_LIST)
     if _ASKED not in st.session_state and (kept := heard(told, SentencesKept)) is not None:
         st.session_state[_ASKED] = True
@@ -247,32 +257,32 @@ def _take() -> None:
     st.session_state[_STATE] = now
 
 
-def _set(now: Taught) -> None:
+def _choose(now: VisitLabels) -> None:
     st.session_state[_STATE] = now
 
 
 def _show_shortcuts() -> None:
     """Draw the buttons that label several of the lab's sentences."""
-    now = state()
-    empty = Taught(own=now.own, labels=now.labels)
-    one = Taught(one_of_each_pair().marks, now.own, now.labels)
+    now = chosen_labels()
+    empty = VisitLabels(own=now.own, labels=now.labels)
+    one = VisitLabels(one_of_each_pair().marks, now.own, now.labels)
     with st.container(horizontal=True):
-        st.button("Label four more", key="_four", on_click=_set, args=(four_more(now),), type="primary")
-        st.button("Label thirty", key="_thirty", on_click=_set, args=(four_more(empty, len(LAB_PAIRS) // 2),))
-        st.button("Label one of each pair", key="_one", on_click=_set, args=(one,))
-        st.button("Start afresh", key="_afresh", on_click=_set, args=(empty,), type="tertiary")
+        st.button("Label four more", key="_four", on_click=_choose, args=(four_more(now),), type="primary")
+        st.button("Label thirty", key="_thirty", on_click=_choose, args=(four_more(empty, len(LAB_PAIRS) // 2),))
+        st.button("Label one of each pair", key="_one", on_click=_choose, args=(one,))
+        st.button("Start afresh", key="_afresh", on_click=_choose, args=(empty,), type="tertiary")
 
 
 def _show_own_controls(model: LoadedModel) -> None:
     """Draw the fields for the names of the labels and for sentences, and the file."""
-    now = state()
+    now = chosen_labels()
     left, right = st.columns(2)
     first = left.text_input("First label", now.labels[0], max_chars=LONGEST_LABEL)
     second = right.text_input("Second label", now.labels[1], max_chars=LONGEST_LABEL)
     if (first, second) != now.labels:
         now, notes = renamed(now, first, second)
-        _set(now)
-        _tell(notes)
+        _choose(now)
+        _show_notes(notes)
     with st.form("_sentences", clear_on_submit=True, border=False):
         typed = st.text_area(
             "Your sentences, one a line",
@@ -287,13 +297,13 @@ def _show_own_controls(model: LoadedModel) -> None:
     with st.container(horizontal=True):
         if now.own:
             file("Your sentences as a file", "sentences", "tsv", as_file(now).encode())
-            empty = Taught(now.marks, (), now.labels)
-            st.button("Take all out", key="_afresh", on_click=_set, args=(empty,), type="tertiary")
+            empty = VisitLabels(now.marks, (), now.labels)
+            st.button("Take all out", key="_afresh", on_click=_choose, args=(empty,), type="tertiary")
 
 
 def _add(model: LoadedModel, typed: str) -> None:
     """Add the typed sentences that the model can read."""
-    now, notes = added(state(), typed)
+    now, notes = added(chosen_labels(), typed)
     kept = []
     for text, mark in now.own:
         try:
@@ -302,10 +312,10 @@ def _add(model: LoadedModel, typed: str) -> None:
             notes.append(str(error))
         else:
             kept.append((text, mark))
-    _set(Taught(now.marks, tuple(kept), now.labels))
-    _tell(notes)
+    _choose(VisitLabels(now.marks, tuple(kept), now.labels))
+    _show_notes(notes)
 
 
-def _tell(notes: list[str]) -> None:
+def _show_notes(notes: list[str]) -> None:
     for each in notes:
         selection.note(each)

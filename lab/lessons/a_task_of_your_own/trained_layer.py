@@ -8,14 +8,13 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from lab.analysis.tasks.probing import Task, folds
+from lab.analysis.tasks.probing import LabelledTask, folds
 from lab.analysis.tasks.tuning import STEPS, Tuned, tune
 from lab.course.sentences.tasks import news
 from lab.lessons.a_task_of_your_own.copies import Copy, copy_of, keep
-from lab.lessons.a_task_of_your_own.taught import Taught
+from lab.lessons.a_task_of_your_own.taught import VisitLabels
 from lab.models.batches import ProgressFunction
 from lab.models.loading import LoadedModel
-from lab.ui import runs
 from lab.ui.long_work import offer
 
 ENOUGH = 8  # sentences of each label; with fewer of the learner's own, the lab's are used
@@ -26,7 +25,7 @@ _COPY = "_trained_layer"
 class Split:
     """A task whose sentences are split: those that are learned, and those that test, by number."""
 
-    task: Task
+    task: LabelledTask
     learned: tuple[int, ...]
     tested: tuple[int, ...]
     own: bool
@@ -40,13 +39,13 @@ class Split:
         return tuple(self.task.marks[i] for i in self.learned)
 
 
-def split(now: Taught) -> Split:
+def split(now: VisitLabels) -> Split:
     """Return the learner's own labelled sentences if they are enough, else the lab's; half of them are learned."""
     own = [(text, mark) for text, mark in now.own if mark is not None]
     is_own = all(sum(mark is label for _, mark in own) >= ENOUGH for label in (True, False))
     if is_own:
         texts, marks = zip(*own, strict=True)
-        task = Task("own", now.labels, texts, marks, tuple(range(len(texts))))
+        task = LabelledTask("own", now.labels, texts, marks, tuple(range(len(texts))))
     else:
         task = news()
     fold = folds(task.groups, 2)
@@ -57,15 +56,15 @@ def _where(chosen: np.ndarray) -> tuple[int, ...]:
     return tuple(np.flatnonzero(chosen).tolist())
 
 
-def trained(model: LoadedModel, found: Split) -> Tuned | None:
+def show_trained(model: LoadedModel, found: Split) -> Tuned | None:
     """Return the trained model of this visit, or draw the button that trains it and return None."""
     key = ("trained layer", model.id, found.texts, found.marks)
     copy = copy_of(key)
     st.session_state[_COPY] = copy  # as long as the visit lasts, and until it trains on something else
     if copy.tuned is None:
-        offer(key, f"Train the last layer, {STEPS} steps", partial(_train, model.id, found, copy))
+        offer(key, f"Train the last layer, {STEPS} steps", partial(_train, model, found, copy))
     return copy.tuned
 
 
-def _train(model_id: str, found: Split, copy: Copy, tell: ProgressFunction) -> None:
-    keep(copy, tune(runs.model(model_id), found.texts, found.marks, tell))
+def _train(model: LoadedModel, found: Split, copy: Copy, tell: ProgressFunction) -> None:
+    keep(copy, tune(model, found.texts, found.marks, tell))

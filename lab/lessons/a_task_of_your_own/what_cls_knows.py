@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from lab.analysis.tasks.probing import Accuracy, Task, accuracy, right
+from lab.analysis.tasks.probing import Accuracy, LabelledTask, accuracy, right
 from lab.analysis.tasks.vectors import read
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
@@ -70,7 +70,7 @@ def known(model: LoadedModel, task: str) -> Known:
     )
 
 
-def _by_layer(task: Task, vectors: NDArray[np.float32]) -> tuple[Accuracy, ...]:
+def _by_layer(task: LabelledTask, vectors: NDArray[np.float32]) -> tuple[Accuracy, ...]:
     return tuple(accuracy(task, right(task, layer)) for layer in vectors)
 
 
@@ -198,7 +198,7 @@ def _why(model: LoadedModel) -> str:
     )
 
 
-def _show_examples(task: Task) -> None:
+def _show_examples(task: LabelledTask) -> None:
     """Show a sentence of either label."""
     shown = [task.texts[task.marks.index(label)] for label in (True, False)]
     say(" · ".join(f"{quoted(text)}: {label}" for text, label in zip(shown, task.labels, strict=True)))

@@ -16,8 +16,8 @@ from lab.charts.marks.bars import bars
 from lab.course.words import VISIBLE, listed, quoted, told_apart
 from lab.lessons.a_task_of_your_own import LESSON
 from lab.lessons.a_task_of_your_own.change_the_model import LOOKED_AT
-from lab.lessons.a_task_of_your_own.teach_it import state
-from lab.lessons.a_task_of_your_own.trained_layer import split, trained
+from lab.lessons.a_task_of_your_own.teach_it import chosen_labels
+from lab.lessons.a_task_of_your_own.trained_layer import show_trained, split
 from lab.lessons.a_task_of_your_own.what_cls_knows import mark_name
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace, trace
@@ -39,7 +39,7 @@ word **turns** the answer?"""
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class Classified:
     """What the trained model says of a text: the label, and the probability of this label; the run, and the cuts."""
 
     trace: Trace
@@ -58,17 +58,17 @@ class Answer:
         return [f"{place + 1} {self.trace.labels[place]}" for place in self.found.places]
 
 
-def answer(model: LoadedModel, tuned: Tuned, text: str, labels: tuple[str, str]) -> Answer | None:
+def answer(model: LoadedModel, tuned: Tuned, text: str, labels: tuple[str, str]) -> Classified | None:
     """Ask the trained model for the label of a text; None for a text without a word."""
     read = trace(tuned.model, text)
     found = turning(read, tuned)
     if found is None:
         return None
     share = float(probability(np.array(abs(found.score))))
-    return Answer(read, labels[0] if found.score > 0 else labels[1], share, found)
+    return Classified(read, labels[0] if found.score > 0 else labels[1], share, found)
 
 
-def without_each(found: Answer) -> Figure:
+def without_each(found: Classified) -> Figure:
     """Draw the probability of the answer without each word, beside that of the whole sentence."""
     turns = [found.found.places.index(place) for place in found.found.turns]
     title = f"“{found.label}”, with one word cut off"
@@ -76,12 +76,12 @@ def without_each(found: Answer) -> Figure:
     return bars(found.words, found.without, scale, title=title, highlight=turns or None, reference=found.probability)
 
 
-def looked_at(found: Answer, mark: str) -> Figure:
+def looked_at(found: Classified, mark: str) -> Figure:
     """Draw the attention of [CLS] to each word in the last layer, as a mean over the heads."""
     return bars(found.words, found.found.attention, Scale("Weight", format=".2f"), title=f"Where {mark} looks")
 
 
-def said(found: Answer, mark: str) -> str:
+def said(found: Classified, mark: str) -> str:
     """Name the words that turn the answer, and the word to which [CLS] gives most."""
     turns, seen = found.found.turns, told_apart(found.trace, found.found.looked_at)
     told = f"The answer is **{found.label}** ({found.probability:.2f})."
@@ -105,6 +105,7 @@ def _upper(text: str) -> str:
 @asks(
     basis=derivable(LESSON, "why-this-answer", "the bars without a word, beside the attention"),
     hint="Which of the two figures shows what happens to the answer?",
+    returns=1,
 )
 def which_proves(spot: Spot) -> Question | None:
     """Ask what shows that an answer depends on a word."""
@@ -123,9 +124,9 @@ def which_proves(spot: Spot) -> Question | None:
 
 def show(view: LessonRun) -> None:
     """Show the answer without each word, beside the attention of [CLS]."""
-    model, found = view.trace.model, split(state())
+    model, found = view.trace.model, split(chosen_labels())
     idea(IDEA)
-    tuned = trained(model, found)
+    tuned = show_trained(model, found)
     if tuned is None:
         say("First train the last layer: the answer is read from its vector.")
         return

@@ -89,7 +89,7 @@ def by_rate(plan: Plan, rate: float) -> Figure:
 
 
 @dataclass(frozen=True)
-class Taken:
+class StepTaken:
     """One step of all weights with a learning rate: the loss before and after, how far the weights moved."""
 
     rate: float
@@ -100,15 +100,15 @@ class Taken:
     best: float
 
 
-def taken(plan: Plan, rate: float) -> Taken:
+def taken(plan: Plan, rate: float) -> StepTaken:
     """Take one step with this learning rate; ``best`` is the rate after which the loss is smallest."""
     found = descent(plan)
     best = RATES[int(found.losses.argmin())]
     after = float(found.losses[RATES.index(rate)])
-    return Taken(rate, found.loss, after, found.moved(rate), found.weights, best)
+    return StepTaken(rate, found.loss, after, found.moved(rate), found.weights, best)
 
 
-def said_of_step(found: Taken) -> str:
+def said_of_step(found: StepTaken) -> str:
     """State what the step did to the loss, and whether its rate was too large."""
     told = (
         f"All {found.weights:,} weights move together, by {found.moved:.1%} of their length, and the loss goes from "

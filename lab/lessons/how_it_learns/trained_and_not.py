@@ -32,7 +32,7 @@ _CLEAR = 0.5  # a head that spends so much on its pattern has it clearly
 
 
 @dataclass(frozen=True)
-class Picture:
+class CoursePicture:
     """One picture of the course: what it shows with trained and with random weights, and whether that is the same."""
 
     lesson: str
@@ -59,28 +59,28 @@ def _near(model: LoadedModel, token_id: int) -> tuple[str, float]:
     return nearest.word, nearest.cosine
 
 
-def _neighbour(trace: Trace, model: LoadedModel) -> Picture | None:
+def _neighbour(trace: Trace, model: LoadedModel) -> CoursePicture | None:
     place = _word_of(trace)
     if place is None:
         return None
     token_id = trace.token_ids[place]
     (now, cosine), (then, other) = _near(trace.model, token_id), _near(model, token_id)
     asked = f"Which word’s vector is most like that of {quoted(trace.labels[place])}?"
-    return Picture(
+    return CoursePicture(
         "embeddings", asked, f"{quoted(now)}, cosine {cosine:.2f}", f"{quoted(then)}, cosine {other:.2f}", now == then
     )
 
 
-def _previous(trace: Trace, twin: Trace) -> Picture | None:
+def _previous(trace: Trace, twin: Trace) -> CoursePicture | None:
     scores = [float(trace_patterns(each).previous_token.max()) for each in (trace, twin)]
     if not np.isfinite(scores).all():
         return None
     now, then = (f"{score:.2f} of a row" for score in scores)
     asked = "How much does the clearest head give to the token before?"
-    return Picture("head-specialization", asked, now, then, (scores[0] >= _CLEAR) == (scores[1] >= _CLEAR))
+    return CoursePicture("head-specialization", asked, now, then, (scores[0] >= _CLEAR) == (scores[1] >= _CLEAR))
 
 
-def _word(trace: Trace, twin: LoadedModel) -> Picture | None:
+def _word(trace: Trace, twin: LoadedModel) -> CoursePicture | None:
     asked = asked_run(trace)
     if asked is None:
         return None
@@ -92,18 +92,18 @@ def _word(trace: Trace, twin: LoadedModel) -> Picture | None:
         found.append((word_of(twin.tokenizer, best), share(float(prediction.probabilities[best])), best))
     (now, p, first), (then, q, other) = found
     blank = "Which word comes next?" if trace.model.config.causal else "Which word fits the last blank best?"
-    return Picture("masked-language-model", blank, f"{quoted(now)}, {p}", f"{quoted(then)}, {q}", first == other)
+    return CoursePicture("masked-language-model", blank, f"{quoted(now)}, {p}", f"{quoted(then)}, {q}", first == other)
 
 
 @once
-def pictures(trace: Trace) -> tuple[Picture, ...]:
+def pictures(trace: Trace) -> tuple[CoursePicture, ...]:
     """Compare the pictures of the course with trained and with random weights, on the text of ``trace``."""
     model, twin = untrained_twin(trace.model), untrained_run(trace)
     n, config = len(trace), trace.model.config
     shape = f"{config.heads} × {n} × {n}"
     found = (
-        Picture("multi-head-attention", "Which shape has the attention of a layer?", shape, shape, True),
-        Picture("self-attention", "What do the weights of a row add up to?", _sums(trace), _sums(twin), True),
+        CoursePicture("multi-head-attention", "Which shape has the attention of a layer?", shape, shape, True),
+        CoursePicture("self-attention", "What do the weights of a row add up to?", _sums(trace), _sums(twin), True),
         _neighbour(trace, model),
         _previous(trace, twin),
         _word(trace, model),
@@ -111,7 +111,7 @@ def pictures(trace: Trace) -> tuple[Picture, ...]:
     return tuple(sorted((each for each in found if each is not None), key=lambda each: number(lesson_of(each.lesson))))
 
 
-def said(found: tuple[Picture, ...]) -> str:
+def said(found: tuple[CoursePicture, ...]) -> str:
     """Say which of the pictures are the same with random weights."""
     gone = [each for each in found if not each.survives]
     if not gone:

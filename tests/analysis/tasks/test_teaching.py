@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lab.analysis.tasks.probing import Task, accuracy, folds, right
+from lab.analysis.tasks.probing import LabelledTask, accuracy, folds, right
 from lab.analysis.tasks.teaching import Examples, learned, products_of, rise, sizes_to, splits_pairs, standing
 
 # Eight sentences in four pairs: the first number tells the label, the others the pair.
@@ -67,12 +67,14 @@ def test_own_sentences_are_judged_by_classifiers_that_have_not_learned_them() ->
 
 def test_groups_are_never_split_between_learning_and_testing() -> None:
     fold = folds(GROUPS, 2)
-    assert all(len({int(f) for f, group in zip(fold, GROUPS, strict=True) if group == each}) == 1 for each in set(GROUPS))
+    assert all(
+        len({int(f) for f, group in zip(fold, GROUPS, strict=True) if group == each}) == 1 for each in set(GROUPS)
+    )
     assert sorted(np.bincount(fold)) == [4, 4]
 
 
 def test_the_interval_contains_the_share_and_is_a_point_without_variation() -> None:
-    task = Task("t", ("a", "b"), tuple("abcdefgh"), TRUTH, GROUPS)
+    task = LabelledTask("t", ("a", "b"), tuple("abcdefgh"), TRUTH, GROUPS)
     every = accuracy(task, np.ones(8, dtype=bool))
     assert (every.share, every.low, every.high) == (1, 1, 1)
     half = accuracy(task, np.array([True, False] * 4))  # one of each pair, however the pairs are drawn
@@ -84,4 +86,4 @@ def test_the_interval_contains_the_share_and_is_a_point_without_variation() -> N
 
 def test_a_task_needs_a_label_for_each_sentence() -> None:
     with pytest.raises(ValueError, match="needs a label"):
-        Task("t", ("a", "b"), ("one",), (True, False), (0,))
+        LabelledTask("t", ("a", "b"), ("one",), (True, False), (0,))

@@ -15,6 +15,7 @@ from tests.pages.apptest import check_answers, go, reveal, turn_to, visit, words
 PAGE = "11_A_task_of_your_own.py"
 MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
 OWN = "Your own"
+TYPED = [each for each in HOSTILE if each.encode("utf-8", "ignore").decode() == each]  # no browser sends half a sign
 
 
 def add(at: AppTest, typed: str) -> AppTest:
@@ -73,7 +74,9 @@ def test_a_learner_teaches_two_labels_of_their_own() -> None:
     assert "The classifier says: **love**" in words(at)
 
 
-@pytest.mark.parametrize("text", [*(each for each in HOSTILE if each.isprintable() or each.isascii()), "", " \n ", "x" * (LONGEST + 50)])
+@pytest.mark.parametrize(
+    "text", [*(each for each in HOSTILE if each.isprintable() or each.isascii()), "", " \n ", "x" * (LONGEST + 50)]
+)
 def test_bad_sentences_get_a_sentence_and_lose_nothing(text: str) -> None:
     at = add(visit(PAGE, step="teach-it", taught=OWN), "It is good.\tyes\nIt is bad.\tno")
     add(at, text)

@@ -53,7 +53,7 @@ from lab.models.twin import untrained_twin
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.kinds import which_holds
-from lab.questions.question import Question
+from lab.questions.question import MARGIN, Question
 from lab.questions.returning import Spot
 from lab.ui import selection
 from lab.ui.components import mount
@@ -143,21 +143,22 @@ def said(taught: Class, now: Standing | None) -> str:
         "rightly."
     )
     if splits_pairs(taught.examples) and now.labelled >= len(LAB_PAIRS) / 2:
-        return f"{told} {_with_pairs(taught)}"
+        return f"{told} {_with_pairs(taught, now)}"
     if now.share < 0.5 + _COIN:
         return f"{told} A coin would be right on 50."
     return told
 
 
-def _with_pairs(taught: Class) -> str:
+def _with_pairs(taught: Class, now: Standing) -> str:
     """Compare one sentence of each pair with both sentences of half the pairs."""
-    both = four_more(VisitLabels(), len(LAB_PAIRS) // 2)
-    other = standing(taught.products, lab_examples(both))
-    assert other is not None
+    both = standing(taught.products, lab_examples(four_more(VisitLabels(), len(LAB_PAIRS) // 2)))
+    assert both is not None
+    told = f"From **both sentences** of {len(LAB_PAIRS) // 2} pairs, it would be {100 * both.share:.0f}"
+    if both.share - now.share < MARGIN:
+        return f"{told}: with these vectors, it makes no difference."
     return (
-        f"From **both sentences** of {len(LAB_PAIRS) // 2} pairs, it would be {100 * other.share:.0f}. Partners are "
-        "about one thing. Here it has seen each thing with one label only, so it learns the things, and each partner "
-        "misleads it."
+        f"{told}. Partners are about one thing. Here it has seen each thing with one label only, so it learns the "
+        "things, and the partners mislead it."
     )
 
 

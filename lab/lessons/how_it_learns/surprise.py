@@ -36,7 +36,7 @@ from lab.ui.terms import say
 _OFFERED = 8  # words in the menu
 _LEAST = 4.0  # the curve reaches at least as high as this loss
 _POINTS = 160
-OWN, TWIN, GUESS = "this model", "with random weights", "a guess"
+OWN, TWIN, GUESS = "this model", "random weights", "a guess"
 _APART = 1.0  # nats between two marks whose names can both be read
 
 IDEA = """
@@ -74,7 +74,7 @@ def _told_apart(found: Mapping[str, float]) -> Mapping[str, float]:
     twin, guess = found.get(TWIN), found[GUESS]
     if twin is None or abs(twin - guess) > _APART:
         return found
-    return {OWN: found[OWN], f"{TWIN}, or by a guess": twin}
+    return {OWN: found[OWN], f"{TWIN}, {GUESS}": twin}
 
 
 def said(traced: Trace, place: int, token_id: int) -> str:

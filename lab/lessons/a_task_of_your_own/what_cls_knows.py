@@ -175,16 +175,16 @@ def show(view: LessonRun) -> None:
     draw(partial(by_layer, view.trace, task), "cls-knows")
     meaning(said(model, task))
     say(_why(model))
-    st.caption(
-        f"{len(task_of(task).texts)} sentences, half of each label. Nine tenths of them are learned, the rest tested, "
-        "in turn. The band is the interval of the mean of the words, by drawing the sentences again."
-    )
     others = [each for each in TASKS if each != name]
     try_this("another label. Is it in the same layer?", others[0], {TASK: others[0]})
     with st.expander(
         "Every layer, with intervals", icon=":material/table_rows:", on_change="rerun", key="_cls"
     ) as rows:
         if rows.open:
+            say(
+                f"{len(task_of(task).texts)} sentences, half of each label. Nine tenths of them are learned, the rest "
+                "tested, in turn. An interval comes from drawing the sentences again and again."
+            )
             show_table(table(model, task))
     code(right)
 
@@ -193,8 +193,8 @@ def _why(model: LoadedModel) -> str:
     if model.config.causal:
         return "This model reads from left to right, so only its last token has seen the whole sentence."
     return (
-        "In the embeddings, [CLS] is the same in every sentence, so nothing can be read from it. The layers bring "
-        "something of the words to it, but nobody has trained it for this label yet."
+        "In the embeddings, [CLS] is the same in every sentence. The layers bring something of the words to it, but "
+        "nobody has trained it for this label yet."
     )
 
 

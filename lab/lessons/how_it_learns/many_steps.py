@@ -88,7 +88,10 @@ def show(view: LessonRun) -> None:
     run = live.train_if_asked()
     rule = rule_named(chosen[TOY_RULE])
     if not rule.holds(words):
-        say(f"Your letters **{as_text(words)}** follow no rule, so no letter is right. You see what the toy expects.")
+        say(
+            f"Your letters **{as_text(words)}** do not follow the rule, so no letter is right. You see what the toy "
+            "expects."
+        )
     question = missing_letter(rule, words, place) if rule.holds(words) else None
     if not predict(LESSON, question, in_sight=run is not None):
         return

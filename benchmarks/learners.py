@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import time
 from collections.abc import Sequence
@@ -90,23 +91,29 @@ async def look_around(visitor: Visitor, chance: random.Random) -> Answer:
 
 
 async def teach(visitor: Visitor, number: int, turn: int) -> Answer:
-    """One thing that a learner does who teaches a task of their own; the ``turn`` counts what was done before."""
-    match turn % 6:
+    """One thing that a learner does who teaches a task of their own; the ``turn`` counts what was done before.
+
+    Pastes sixteen labelled sentences, labels four by clicks, types two more, trains the last layer, and looks.
+    """
+    match (turn + number) % 9 if turn else 0:  # not all do the same at the same moment
         case 0:
             return await visitor.open(_TASK, step="Teach it", taught="Your own")
-        case 1 | 2 | 3:
-            visitor.fill("_taught_typed", "\n".join(labelled(number, turn)))
+        case 1 | 6 as when:
+            visitor.fill("_taught_typed", "\n".join(labelled(number, turn, 16 if when == 1 else 2)))
             return await visitor.press("Add")
-        case 4:
+        case 2 | 3 | 4 | 5 as place:
+            click = [f"{number}.{turn}", ("first", "second")[turn % 2], place]
+            return await visitor.choose("_taught_list", json.dumps({"act": click}))
+        case 7:
             return await visitor.choose("step", "Change the model")
         case _:
             train = next((label for label in visitor.buttons if label.startswith("Train the last layer")), None)
             return await (visitor.look_again() if train is None else visitor.press(train))
 
 
-def labelled(number: int, turn: int) -> list[str]:
-    """Four sentences of a learner with each label."""
-    return [f"{sentence(10_000 * turn + 100 * number + i, 8)}\t{('yes', 'no')[i % 2]}" for i in range(8)]
+def labelled(number: int, turn: int, count: int) -> list[str]:
+    """``count`` sentences of a learner, with the two labels in turn."""
+    return [f"{sentence(10_000 * turn + 100 * number + i, 8)}\t{('yes', 'no')[i % 2]}" for i in range(count)]
 
 
 async def learner(lab: Lab, scenario: Scenario, number: int) -> list[Answer]:

@@ -60,6 +60,8 @@ class Accuracy:
 def centred(vectors: NDArray[np.float32]) -> Array:
     """Return the vectors (N, d) without their mean, and of length 1 on average: one scale for all layers."""
     moved = vectors.astype(np.float64)
+    if not len(moved):
+        return moved
     moved -= moved.mean(0)
     return moved / (np.sqrt((moved**2).sum(1).mean()) or 1.0)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
 from lab.analysis.tasks import logistic
 from lab.analysis.tasks.logistic import fit, probability
@@ -21,7 +22,7 @@ from lab.analysis.tasks.teaching import (
     splits_pairs,
     standing,
 )
-from lab.analysis.tasks.vectors import Brief, middle, one_by_one, together
+from lab.analysis.tasks.vectors import Brief, brief, middle, together
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.components.teach import TaughtSentence, Teach
@@ -69,6 +70,8 @@ IDEA = """
 Give a few sentences a label. After each one, a new classifier has learned from all of them, and says what it thinks of
 the others."""
 _STATE, _LIST, _ASKED, _TYPED, _NEW = "_taught_state", "_taught_list", "_taught_asked", "_taught_typed", "_taught_new"
+_VECTORS, _TWIN = "_taught_vectors", "_taught_twin"
+_LARGEST_TWIN = 200_000_000  # bytes; a larger model is not kept a second time for a learner's own sentences
 _COIN = 0.1  # a classifier this much better than a coin has learned something
 
 
@@ -80,13 +83,16 @@ def chosen_labels() -> VisitLabels:
 
 @dataclass(frozen=True, eq=False)
 class Class:
-    """The sentences that are taught, with their vectors by the model and by its untrained twin."""
+    """The sentences that are taught, with their vectors by the model and by its untrained twin.
+
+    ``twin`` is None for a learner's own sentences in a model that is too large to be kept twice.
+    """
 
     texts: tuple[str, ...]
     examples: Examples
     labels: tuple[str, str]
     vectors: Brief
-    twin: Brief
+    twin: Brief | None
 
     @property
     def products(self) -> Array:
@@ -102,8 +108,29 @@ def lab_class(model: LoadedModel, now: VisitLabels) -> Class:
 def own_class(model: LoadedModel, now: VisitLabels) -> Class:
     """The learner's own sentences."""
     texts = tuple(text for text, _ in now.own)
-    vectors = [one_by_one(each, texts) for each in (model, untrained_twin(model))]
-    return Class(texts, own_examples(now), now.labels, *vectors)
+    vectors = _chosen_vectors(model, texts)
+    if model.nbytes > _LARGEST_TWIN:
+        return Class(texts, own_examples(now), now.labels, vectors, None)
+    # Nobody draws the twin again as long as a visit that teaches holds it.
+    twin = st.session_state[_TWIN] = untrained_twin(model)
+    return Class(texts, own_examples(now), now.labels, vectors, _chosen_vectors(twin, texts))
+
+
+def _chosen_vectors(model: LoadedModel, texts: Sequence[str]) -> Brief:
+    """The vectors of the learner's sentences, which only this visit keeps; new sentences are read together."""
+    every: dict[str, dict[str, Brief]] = st.session_state.setdefault(_VECTORS, {})
+    known = every.setdefault(model.id, {})
+    new = [text for text in texts if text not in known]
+    found = brief(model, new) if new else Brief(_none(model), _none(model))
+    known |= {text: Brief(found.mark[i], found.mean[i]) for i, text in enumerate(new)}
+    for text in known.keys() - set(texts):
+        del known[text]
+    marks, means = ([getattr(known[text], name) for text in texts] for name in ("mark", "mean"))
+    return Brief(np.array(marks), np.array(means)) if texts else found
+
+
+def _none(model: LoadedModel) -> NDArray[np.float32]:
+    return np.empty((0, model.config.width), np.float32)
 
 
 def names_of(model: LoadedModel) -> tuple[str, str, str]:
@@ -117,8 +144,10 @@ def names_of(model: LoadedModel) -> tuple[str, str, str]:
 
 def rises(model: LoadedModel, taught: Class) -> Mapping[str, LearningCurve]:
     """How good the classifier is with 2, 4, 8 … of the examples, by the name of the vector that it reads."""
-    read = taught.products, products_of(taught.vectors.mark), products_of(taught.twin.mean)
-    found = {name: rise(each, taught.examples) for name, each in zip(names_of(model), read, strict=True)}
+    read = [taught.products, products_of(taught.vectors.mark)]
+    if taught.twin is not None:
+        read.append(products_of(taught.twin.mean))
+    found = {name: rise(each, taught.examples) for name, each in zip(names_of(model), read, strict=False)}
     return {name: each for name, each in found.items() if each is not None}
 
 
@@ -164,7 +193,7 @@ def _with_pairs(taught: Class, now: Standing) -> str:
 
 def of_new(taught: Class, text: str, model: LoadedModel) -> str:
     """Say what the classifier thinks of a new sentence, and how sure it is."""
-    fresh = one_by_one(model, [text]).mean
+    fresh = brief(model, [text]).mean
     x = centred(np.concatenate([taught.vectors.mean, fresh]))
     marks = np.array([*(bool(mark) for mark in taught.examples.marks), False])
     share = float(probability(fit(x @ x.T, marks, taught.examples.labelled[None]).scores(x @ x.T)[0])[-1])
@@ -285,16 +314,14 @@ def _show_own_controls(model: LoadedModel) -> None:
         _choose(now)
         _show_notes(notes)
     with st.form("_sentences", clear_on_submit=True, border=False):
-        typed = st.text_area(
+        st.text_area(
             "Your sentences, one a line",
             height=90,
             key=_TYPED,
             max_chars=MOST * LONGEST,
             help="A label may follow a sentence after a tab, as in the file. Sentences stay in this browser.",
         )
-        if st.form_submit_button("Add", icon=":material/add:"):
-            _add(model, typed)
-            st.rerun()  # the fields above were drawn with the labels and sentences as they were
+        st.form_submit_button("Add", icon=":material/add:", on_click=_choose_typed, args=(model,))
     with st.container(horizontal=True):
         if now.own:
             file("Your sentences as a file", "sentences", "tsv", as_file(now).encode())
@@ -302,9 +329,9 @@ def _show_own_controls(model: LoadedModel) -> None:
             st.button("Take all out", key="_afresh", on_click=_choose, args=(empty,), type="tertiary")
 
 
-def _add(model: LoadedModel, typed: str) -> None:
-    """Add the typed sentences that the model can read."""
-    now, notes = added(chosen_labels(), typed)
+def _choose_typed(model: LoadedModel) -> None:
+    """Add the typed sentences that the model can read, before the page is drawn again."""
+    now, notes = added(chosen_labels(), st.session_state[_TYPED])
     kept = []
     for text, mark in now.own:
         try:

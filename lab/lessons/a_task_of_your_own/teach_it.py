@@ -73,6 +73,7 @@ _STATE, _LIST, _ASKED, _TYPED, _NEW = "_taught_state", "_taught_list", "_taught_
 _VECTORS, _TWIN = "_taught_vectors", "_taught_twin"
 _LARGEST_TWIN = 200_000_000  # bytes; a larger model is not kept a second time for a learner's own sentences
 _COIN = 0.1  # a classifier this much better than a coin has learned something
+_FEW = 6  # sentences; with fewer to test it, a share means nothing
 
 
 def chosen_labels() -> VisitLabels:
@@ -105,7 +106,7 @@ def lab_class(model: LoadedModel, now: VisitLabels) -> Class:
     return Class(LAB_TEXTS, lab_examples(now), (GOOD, BAD), together(model, LAB_TEXTS), together(twin, LAB_TEXTS))
 
 
-def own_class(model: LoadedModel, now: VisitLabels) -> Class:
+def chosen_own_class(model: LoadedModel, now: VisitLabels) -> Class:
     """The learner's own sentences."""
     texts = tuple(text for text, _ in now.own)
     vectors = _chosen_vectors(model, texts)
@@ -136,7 +137,7 @@ def _none(model: LoadedModel) -> NDArray[np.float32]:
 def names_of(model: LoadedModel) -> tuple[str, str, str]:
     """The names of the three lines: the mean of the words, [CLS], and the mean with random weights."""
     return (
-        f"mean of the words, layer {middle(model)}",
+        f"mean, layer {middle(model)}",
         f"{mark_name(model)}, last layer",
         "mean, random weights",
     )
@@ -165,29 +166,29 @@ def said(taught: Class, now: Standing | None) -> str:
     first, second = taught.labels
     if now is None:
         return f"Label at least one sentence as {first} and one as {second}. Then the classifier can learn."
-    if not now.tested:
-        return "There is no other sentence yet whose label is known. Label a few more."
-    told = (
-        f"From {now.labelled} examples, it has learned to read **{100 * now.share:.0f} of 100** other sentences "
-        "rightly."
-    )
+    if now.tested < _FEW:
+        return "There are too few sentences to test it. Label more, or type a new sentence below."
+    if now.left_out:
+        return (
+            "In turn, a tenth of your sentences is left out, and a classifier learns the others. It is right about "
+            f"**{now.right} of {now.tested}** sentences that it has not learned. A coin would be right about half."
+        )
+    told = f"After {now.labelled} examples, it is right about **{now.right} of {now.tested}** other sentences."
     if splits_pairs(taught.examples) and now.labelled >= len(LAB_PAIRS) / 2:
         return f"{told} {_with_pairs(taught, now)}"
-    if now.share < 0.5 + _COIN:
-        return f"{told} A coin would be right on 50."
-    return told
+    return f"{told} A coin would be right about half." if now.share < 0.5 + _COIN else told
 
 
 def _with_pairs(taught: Class, now: Standing) -> str:
     """Compare one sentence of each pair with both sentences of half the pairs."""
     both = standing(taught.products, lab_examples(four_more(VisitLabels(), len(LAB_PAIRS) // 2)))
     assert both is not None
-    told = f"From **both sentences** of {len(LAB_PAIRS) // 2} pairs, it would be {100 * both.share:.0f}"
+    told = f"With **both sentences** of {len(LAB_PAIRS) // 2} pairs, it is {both.right} of {both.tested}"
     if both.share - now.share < MARGIN:
-        return f"{told}: with these vectors, it makes no difference."
+        return f"{told}: with these vectors, it makes little difference."
     return (
-        f"{told}. Partners are about one thing. Here it has seen each thing with one label only, so it learns the "
-        "things, and the partners mislead it."
+        f"{told}. The two sentences of a pair are about the same thing. With one of each, every thing has one label "
+        "only, so the classifier learns the thing in place of the news. But the partner has the other label."
     )
 
 
@@ -230,13 +231,14 @@ def show(view: LessonRun) -> None:
         _show_shortcuts()
     else:
         _show_own_controls(model)
-    taught = lab_class(model, chosen_labels()) if lab else own_class(model, chosen_labels())
+    taught = lab_class(model, chosen_labels()) if lab else chosen_own_class(model, chosen_labels())
     left, right = st.columns([3, 2], gap="large")
     with left:
         _show_list(taught, lab)
     with right:
         _show_learned(model, taught)
-    code(logistic.fit)
+    if taught.examples.ready:
+        code(logistic.fit)
 
 
 def _show_learned(model: LoadedModel, taught: Class) -> None:
@@ -244,6 +246,7 @@ def _show_learned(model: LoadedModel, taught: Class) -> None:
     found = rises(model, taught)
     if found:
         draw(curve(found), "taught")
+        st.caption("Each point is a mean over many draws of so many examples. The band holds four fifths of the draws.")
     meaning(said(taught, standing(taught.products, taught.examples)))
     if not taught.examples.ready:
         return
@@ -267,6 +270,8 @@ def _show_list(taught: Class, lab: bool) -> None:
     kept = "" if asks or lab else as_kept(chosen_labels())
     figure = Teach(taught.labels, rows, not lab, kept, asks)
     mount("teach", figure.payload(), _LIST, states=["act", "kept"], on_change=_choose_clicked)
+    if lab and said_of is not None:
+        st.caption("A wavy line: the classifier is wrong there.")
 
 
 def _choose_clicked() -> None:
@@ -300,7 +305,7 @@ def _show_shortcuts() -> None:
         st.button("Label four more", key="_four", on_click=_choose, args=(four_more(now),), type="primary")
         st.button("Label thirty", key="_thirty", on_click=_choose, args=(four_more(empty, len(LAB_PAIRS) // 2),))
         st.button("Label one of each pair", key="_one", on_click=_choose, args=(one,))
-        st.button("Start afresh", key="_afresh", on_click=_choose, args=(empty,), type="tertiary")
+        st.button("Start again", key="_afresh", on_click=_choose, args=(empty,), type="tertiary")
 
 
 def _show_own_controls(model: LoadedModel) -> None:
@@ -326,7 +331,7 @@ def _show_own_controls(model: LoadedModel) -> None:
         if now.own:
             file("Your sentences as a file", "sentences", "tsv", as_file(now).encode())
             empty = VisitLabels(now.marks, (), now.labels)
-            st.button("Take all out", key="_afresh", on_click=_choose, args=(empty,), type="tertiary")
+            st.button("Remove all", key="_afresh", on_click=_choose, args=(empty,), type="tertiary")
 
 
 def _choose_typed(model: LoadedModel) -> None:

@@ -73,9 +73,9 @@ def said(here: Slope) -> str:
 def checked(here: Slope) -> str:
     """Compare the slope with a finite difference."""
     return (
-        "The slope is the **gradient** of this weight. It is computed backwards through every operation of the model. "
-        f"Two losses, a little to the left and to the right, give the same slope: {signed(here.gradient, 4)} and "
-        f"{signed(here.difference, 4)}."
+        "The slope is the **gradient** of this weight. A nudge moves the weight by this slope, so nudges get smaller "
+        f"towards the bottom. The derivatives of all operations give {signed(here.gradient, 4)}. Two losses, a little to "
+        f"the left and to the right, give {signed(here.difference, 4)}."
     )
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import pandas as pd
 import streamlit as st
+from numpy.typing import NDArray
 
 from lab.analysis.tasks.logistic import fit
 from lab.analysis.tasks.teaching import products_of
@@ -65,13 +67,23 @@ class Gain:
 
 def gain(model: LoadedModel, tuned: Tuned, found: Split) -> Gain:
     """Compare classifiers on the unchanged model with the trained model, on the sentences that none has seen."""
-    truth, vectors = found.task.truth, together(model, found.task.texts)
-    tested = list(found.tested)
-    products = [products_of(each) for each in (vectors.mark, vectors.mean)]
-    alone = [fit(each, truth, np.array([found.learned])).scores(each[tested])[0] for each in products]
-    with_layer = scores(tuned.model, tuned.head, [found.task.texts[i] for i in tested])
-    mark, mean, after = (int(((each > 0) == truth[tested]).sum()) for each in (*alone, with_layer))
-    return Gain(mark, after, mean, len(tested))
+    mark, mean = alone(model, found)
+    with_layer = scores(tuned.model, tuned.head, [found.task.texts[i] for i in found.tested])
+    return Gain(mark, _right(found, with_layer), mean, len(found.tested))
+
+
+@once
+def alone(model: LoadedModel, found: Split) -> tuple[int, int]:
+    """How many tested sentences are right by a classifier on the unchanged model: from [CLS], and from the mean."""
+    vectors = together(model, found.task.texts)
+    products = products_of(vectors.mark), products_of(vectors.mean)
+    learned, tested = np.array([found.learned]), list(found.tested)
+    mark, mean = (_right(found, fit(each, found.task.truth, learned).scores(each[tested])[0]) for each in products)
+    return mark, mean
+
+
+def _right(found: Split, given: NDArray[np.float64]) -> int:
+    return int(((given > 0) == found.task.truth[list(found.tested)]).sum())
 
 
 @dataclass(frozen=True)
@@ -98,12 +110,12 @@ def example_of(found: Split) -> str:
     return found.task.texts[found.tested[0]] if found.own else LOOKED_AT
 
 
-def rows_of_attention(model: LoadedModel, tuned: Tuned, text: str) -> Figure:
-    """Draw the last layer's attention from [CLS], as a mean over the heads, before and after the training."""
-    both = [trace(each, text) for each in (model, tuned.model)]
+def rows_of_attention(models: Sequence[LoadedModel], text: str) -> Figure:
+    """Draw the last layer's attention from [CLS], as a mean over the heads: before the training, and after it."""
+    both, model = [trace(each, text) for each in models], models[0]
     place = mark_of(both[0].encoding, model.config.causal)
     rows = np.stack([each.attention[-1].mean(0)[place].numpy() for each in both])
-    axes = Axis("Last layer", ("before", "after")), Axis(KEY, both[0].labels)
+    axes = Axis("Last layer", ("before", "after")[: len(both)]), Axis(KEY, both[0].labels)
     title = f"Where {mark_name(model)} looks in the last layer, as a mean over its heads"
     return heatmap(rows, axes, WEIGHT, title=title)
 
@@ -123,6 +135,21 @@ def said(found: Gain, name: str) -> str:
     if change < -_VISIBLE:
         return f"{told} It has learned its sentences by heart."
     return told
+
+
+def said_before(model: LoadedModel, found: Split) -> str:
+    """State what the unchanged model can do: the task, from two vectors, and a blank."""
+    (mark, mean), count = alone(model, found), len(found.tested)
+    told = (
+        f"So far, a classifier is right about {mark} of {count} new sentences from {mark_name(model)}, and about "
+        f"{mean} from the mean of the words."
+    )
+    text = FIRST[0].text
+    now = best_word(model, text)
+    if now is None:
+        return f"{told} What will the training change?"
+    blank = f"In *{text.replace(BLANK, '▢')}* its best word is {quoted(now.word)} ({share(now.probability)})."
+    return f"{told} {blank} What will the training change?"
 
 
 def said_of_blank(before: BestWord, after: BestWord, text: str) -> str:
@@ -175,8 +202,10 @@ def show(view: LessonRun) -> None:
     _show_examples(found)
     tuned = show_trained(model, found)
     if tuned is None:
+        draw(rows_of_attention([model], example_of(found)), "cls-before-and-after")
+        say(said_before(model, found))
         return
-    draw(rows_of_attention(model, tuned, example_of(found)), "cls-before-and-after")
+    draw(rows_of_attention([model, tuned.model], example_of(found)), "cls-before-and-after")
     meaning(said(_gain(model, tuned, found), mark_name(model)))
     _show_blank(model, tuned)
     say("**How far the matrices of the layer moved**, as a share of their length:")

@@ -270,8 +270,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"formula": r"-\ln p", "also": ("losses",), "called": ("cross-entropy", "negative log-likelihood")}),
         ("gradient", "A number for each parameter: how much the loss grows if the parameter grows a little. Training "
          "moves every parameter in the opposite direction.", {"also": ("gradients",)}),
-        ("learning rate", "The factor by which training multiplies a gradient to get the length of a step. If it is too "
-         "large, a step jumps over the valley of the loss.", {"formula": r"\eta", "also": ("learning rates",)}),
+        ("learning rate", "The factor by which training multiplies a gradient to get the length of a step. If it is "
+         "too large, a step jumps over the valley of the loss.", {"formula": r"\eta", "also": ("learning rates",)}),
         ("batch", "The sentences that one step of training reads. The gradient is that of their mean loss.",
          {"also": ("batches",)}),
         ("optimizer", "The rule that turns gradients into moves of the weights, such as AdamW.",
@@ -279,8 +279,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
     ),
     "a-task-of-your-own": (
         ("label", "What a task wants to know of a sentence, such as good or bad news.", {"also": ("labels",)}),
-        ("classifier", "A small model on top that gives a label to a vector: a weight for each number of the vector, and "
-         "a bias.", {"formula": r"w \cdot x + b", "also": ("classifiers",), "called": ("linear probe",)}),
+        ("classifier", "A small model on top that gives a label to a vector. It has a weight for each number of the "
+         "vector, and a bias.", {"formula": r"w \cdot x + b", "also": ("classifiers",), "called": ("linear probe",)}),
         ("logistic regression", "A way to learn the weights of a classifier: those that make the right labels most "
          "probable, without growing large.", {}),
         ("fine-tuning", "Training a trained model further on a task of your own, often with few examples.",

@@ -16,4 +16,11 @@ def look(page: LessonPage, trace: Trace) -> Callable[[str], LessonRun]:
     return lambda step: LessonRun(page, trace)
 
 
-PARTS: Parts[LessonRun] = Parts(look=look)
+def show_ending(page: LessonPage, trace: Trace) -> None:
+    """Draw the end of the page; see :mod:`lab.lessons.a_task_of_your_own.onward`."""
+    from lab.lessons.a_task_of_your_own.onward import show_onward
+
+    show_onward(page, trace)
+
+
+PARTS: Parts[LessonRun] = Parts(look=look, ending=show_ending)

@@ -1,19 +1,15 @@
-"""The end of the course: how the model made a word, the uses of its last vectors, and where to go on."""
+"""The end of the last lesson: other uses of the last vectors, and the history of the ideas."""
 
 import streamlit as st
 
-from lab.course.pages import step_name
-from lab.lessons.masked_language_model.tries import show_own_sentence
 from lab.models.trace import Trace
 from lab.ui.page import LessonPage
-from lab.ui.parameters import MODE, TEACH, TOY
 from lab.ui.terms import say
 
 _FILLS = (
-    "The last vectors are useful for other tasks, too. A new layer reads BERT’s vector of [CLS] and sorts whole "
-    "texts. Another layer reads the vectors of the tokens and marks names or answers (Devlin et al. 2019, §4 and "
-    "§5.3). To compare sentences, the mean of the last vectors works better than the vector of [CLS]. Without "
-    "further training, neither of them works well (Reimers and Gurevych 2019)."
+    "The last vectors are useful for other tasks, too. A new layer reads the vectors of the tokens and marks names or "
+    "answers (Devlin et al. 2019, §4 and §5.3). To compare sentences, the mean of the last vectors works better than "
+    "the vector of [CLS], and both work well only after further training (Reimers and Gurevych 2019)."
 )
 _WRITES = (
     "To write, a model like this draws a token, appends it, and asks again. Only the last token has seen the whole "
@@ -37,10 +33,8 @@ def uses(trace: Trace) -> str:
 
 
 def show_onward(page: LessonPage, trace: Trace) -> None:
-    """Show the uses of the vectors, the sources of the ideas (folded), and a field for the learner's sentence."""
+    """Show the other uses of the vectors, and, folded, the sources of the ideas."""
     st.header("Where to go from here")
     say(uses(trace))
     with st.expander("Before and beyond this lab", icon=":material/history:"):
         say(ONWARD)
-    if page.selection[MODE] != TOY and not page.selection[TEACH]:
-        show_own_sentence(step_name(page.lesson.id, "next-token" if trace.model.config.causal else "hide-words"))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from lab.course.pages import step_name
 from lab.models.trace import Trace
 from lab.ui.page import LessonPage
+from lab.ui.parameters import MODE, TEACH, TOY
 from lab.ui.play import Parts
 from lab.ui.shared.prediction import PredictionView, cannot_predict
 from lab.ui.toys.filling import show_rule, show_toy_trace
@@ -24,10 +26,11 @@ def look(page: LessonPage, trace: Trace) -> Callable[[str], PredictionView | Tra
 
 
 def show_ending(page: LessonPage, trace: Trace) -> None:
-    """Draw the end of the page; see :mod:`lab.lessons.masked_language_model.onward`."""
-    from lab.lessons.masked_language_model.onward import show_onward
+    """Draw the end of the page; see :mod:`lab.lessons.masked_language_model.tries`."""
+    from lab.lessons.masked_language_model.tries import show_own_sentence
 
-    show_onward(page, trace)
+    if page.selection[MODE] != TOY and not page.selection[TEACH]:
+        show_own_sentence(step_name(LESSON, "next-token" if trace.model.config.causal else "hide-words"))
 
 
 PARTS: Parts[PredictionView | Trace] = Parts(

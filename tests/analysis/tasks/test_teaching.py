@@ -29,7 +29,7 @@ def test_two_examples_teach_what_one_number_tells() -> None:
 
 
 def test_one_of_each_pair_teaches_the_topics_so_that_every_partner_is_told_wrongly() -> None:
-    """Worked by hand: the vectors know only the pair, so a partner gets the label of the sentence that was learned."""
+    """Worked by hand: the vectors know only the pair, so a partner gets the label of its learned sentence."""
     examples = marked(0, 3, 4, 7)
     found = standing(products_of(BLIND), examples)
     assert found is not None and (found.right, found.tested) == (0, 4)
@@ -59,7 +59,7 @@ def test_the_last_point_of_the_curve_is_how_the_classifier_stands() -> None:
 
 
 def test_own_sentences_are_judged_by_classifiers_that_have_not_learned_them() -> None:
-    """All are labelled, and the pair alone tells a partner's label wrongly; with the groups kept apart it tells none."""
+    """All are labelled, so there is no other sentence to test on."""
     every = Examples(TRUTH, (None,) * 8, tuple(range(8)))
     found = standing(products_of(TOLD), every)
     assert found is not None and (found.labelled, found.right, found.tested) == (8, 8, 8)

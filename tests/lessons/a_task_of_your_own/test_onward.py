@@ -5,11 +5,11 @@ import re
 import pytest
 
 import lab
-from lab.lessons.masked_language_model.onward import ONWARD, uses
+from lab.lessons.a_task_of_your_own.onward import ONWARD, uses
 from tests.pages.apptest import reveal, visit, words
 
 MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
-PAGE = "9_Masked_language_model.py"
+PAGE = "11_A_task_of_your_own.py"
 
 
 def run(model: str) -> lab.Trace:

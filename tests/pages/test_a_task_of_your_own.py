@@ -1,0 +1,120 @@
+"""Lesson 11 on screen: what the vectors know, a classifier that is taught, a layer that is trained."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lab.course.sentences.tasks import TASKS
+from lab.lessons.a_task_of_your_own.taught import LONGEST, MOST
+from tests.charts.samples import HOSTILE
+from tests.pages.apptest import check_answers, go, reveal, turn_to, visit, words, worked
+
+PAGE = "11_A_task_of_your_own.py"
+MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
+OWN = "Your own"
+
+
+def add(at: AppTest, typed: str) -> AppTest:
+    next(each for each in at.text_area if each.label.startswith("Your sentences")).input(typed)
+    next(each for each in at.button if each.label == "Add").click().run()
+    assert not at.exception, at.exception[0].stack_trace
+    return at
+
+
+def trained(at: AppTest) -> AppTest:
+    next(each for each in at.button if each.label.startswith("Train the last layer")).click().run()
+    return worked(at)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("task", list(TASKS))
+def test_what_is_said_of_the_layers_is_true(model: str, task: str) -> None:
+    at = reveal(visit(PAGE, model=model, task=task))
+    found = re.search(r"reads \*\*(\d+) of 100\*\* .* it is \*\*(\d+)\*\*", words(at))
+    assert found is not None
+    mark, mean = int(found[1]), int(found[2])
+    if "The mean knows more" in words(at):
+        assert mean > mark
+    elif "knows more" in words(at):
+        assert mark > mean
+    else:
+        assert abs(mark - mean) <= 3
+
+
+def test_random_weights_are_said() -> None:
+    assert "These weights are random" in words(reveal(visit(PAGE, weights="Random")))
+
+
+def test_one_of_each_pair_is_worse_than_both_of_half_the_pairs() -> None:
+    at = visit(PAGE, step="teach-it")
+    assert "Label at least one sentence as good news" in words(at)
+    at.button(key="_thirty").click().run()
+    both = int(re.search(r"\*\*(\d+) of 100\*\* other sentences", words(at))[1])  # type: ignore[index]
+    at.button(key="_one").click().run()
+    found = re.search(r"\*\*(\d+) of 100\*\* other sentences .* it would be (\d+)\.", words(at))
+    assert found is not None and int(found[2]) == both > int(found[1])
+    at.button(key="_afresh").click().run()
+    assert "Label at least one sentence" in words(at)
+
+
+def test_a_learner_teaches_two_labels_of_their_own() -> None:
+    at = visit(PAGE, step="teach-it", taught=OWN)
+    add(
+        at,
+        "".join(f"I love this {each}.\tlove\nI hate this {each}.\thate\n" for each in ("book", "film", "song", "day")),
+    )
+    labels = [each.value for each in at.text_input if each.label.endswith("label")]
+    assert labels == ["love", "hate"]
+    assert re.search(r"From 8 examples, it has learned to read \*\*\d+ of 100\*\*", words(at))
+    next(each for each in at.text_input if each.label == "A new sentence").input("I love this place.").run()
+    assert "The classifier says: **love**" in words(at)
+
+
+@pytest.mark.parametrize("text", [*(each for each in HOSTILE if each.isprintable() or each.isascii()), "", " \n ", "x" * (LONGEST + 50)])
+def test_bad_sentences_get_a_sentence_and_lose_nothing(text: str) -> None:
+    at = add(visit(PAGE, step="teach-it", taught=OWN), "It is good.\tyes\nIt is bad.\tno")
+    add(at, text)
+    kept = at.session_state["_taught_state"].own
+    assert kept[:2] == (("It is good.", True), ("It is bad.", False))
+
+
+def test_five_hundred_sentences_become_two_hundred_and_are_said() -> None:
+    at = add(visit(PAGE, step="teach-it", taught=OWN), "\n".join(f"Number {i} is here." for i in range(500)))
+    assert len(at.session_state["_taught_state"].own) == MOST
+    assert any("300 sentences were left out" in each.value for each in at.warning)
+
+
+def test_one_label_only_and_empty_labels_are_said() -> None:
+    at = add(visit(PAGE, step="teach-it", taught=OWN), "It is good.\tyes\nIt is fine.\tyes")
+    assert "Label at least one sentence as yes and one as no" in words(at)
+    next(each for each in at.text_input if each.label == "First label").input("").run()
+    assert any("needs a name" in each.value for each in at.warning)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_last_layer_is_trained_and_what_it_costs_is_shown(model: str) -> None:
+    at = trained(visit(PAGE, step="change-the-model", model=model))
+    said = words(at)
+    assert re.search(r"a classifier reads the label of \d+ of 100 new sentences rightly", said)
+    assert "With the trained last layer it is" in said and "**The price.**" in said
+    assert list(at.dataframe[-1].value["matrix"]) == ["W_Q", "W_K", "W_V", "W_O", "W_1", "W_2"]
+    go(at, "why-this-answer")
+    assert "The answer is **" in words(at)
+    at.button(key="_own_sentence.why-this-answer.turn").click().run()
+    assert "The answer is **" in words(at)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_checks_have_answers(model: str) -> None:
+    check_answers(visit(PAGE, step="check", model=model))
+
+
+@pytest.mark.parametrize("text", HOSTILE[:3])
+def test_hostile_texts(text: str) -> None:
+    at = visit(PAGE, text=text)
+    for step in ("teach-it", "change-the-model", "why-this-answer", "check"):
+        turn_to(at, step)
+        assert not at.exception, at.exception[0].stack_trace

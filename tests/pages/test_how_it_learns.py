@@ -1,0 +1,120 @@
+"""Lesson 10 on screen: the loss, one step, a toy that learns, and what random weights leave."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lab.toy.training import Plan
+from lab.ui.toys import live
+from tests.charts.samples import HOSTILE
+from tests.pages.apptest import check_answers, go, reveal, step_of, turn_to, visit, words
+
+PAGE, NINE = "10_How_it_learns.py", "9_Masked_language_model.py"
+MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Trainings of twenty steps, so that every stage is one step; nothing is kept between tests."""
+    monkeypatch.setattr(Plan, "steps", property(lambda self: 20))
+    live._finished.clear()
+    live._begun.clear()
+    yield
+    live._finished.clear()
+    live._begun.clear()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_loss_on_screen_is_that_of_the_probability_on_screen(model: str) -> None:
+    import math
+
+    said = words(visit(PAGE, model=model))
+    found = re.search(r"its loss is −ln ([\d.]+) = \*\*([\d.]+)\*\*", said)
+    assert found is not None
+    assert float(found[2]) == pytest.approx(-math.log(float(found[1])), abs=0.1)
+    assert "With random weights it is" in said
+
+
+def test_another_right_word_has_another_loss() -> None:
+    at = visit(PAGE)
+    menu = at.selectbox(key="word")
+    before = words(at)
+    menu.set_value(menu.options[-1]).run()
+    assert not at.exception and words(at) != before and menu.options[-1] in words(at)
+
+
+def test_a_nudge_moves_the_weight_downhill() -> None:
+    at = visit(PAGE, step="one-step")
+    slope = float(re.search(r"the slope is \*\*(−?[\d.]+)\*\*", words(at))[1].replace("−", "-"))  # type: ignore[index]
+    before = _weight(at)
+    at.button(key="_nudge").click().run()
+    assert (_weight(at) - before) * slope < 0
+
+
+def _weight(at: AppTest) -> float:
+    found = next(each for each in at.slider if each.label == "The weight").value
+    assert isinstance(found, float)
+    return found
+
+
+def test_too_large_a_rate_does_harm() -> None:
+    at = visit(PAGE, step="one-step")
+    rate = next(each for each in at.select_slider if each.label == "Learning rate")
+    assert "A larger rate would get further" in words(at)
+    rate.set_value(rate.options[-1] if not isinstance(rate.options[-1], str) else float(rate.options[-1])).run()
+    assert not at.exception and "This rate is too large" in words(at)
+
+
+def test_a_toy_learns_on_the_way_and_keeps_at_least_twelve_states(short: None) -> None:
+    at = reveal(visit(PAGE, step="many-steps"))
+    assert "has learned nothing yet" in words(at)
+    at.button(key="_train.start").click().run()
+    assert not at.exception, at.exception[0].stack_trace
+    assert step_of(at) == "many-steps" and "the loss went from" in words(at)
+    states = next(each for each in at.select_slider if each.label == "After training step")
+    assert len(states.options) >= 12
+
+
+def test_lesson_nine_leads_here_and_shows_the_toy_that_was_trained_here(short: None) -> None:
+    at = visit(NINE, mode="Toy")
+    next(button for button in at.sidebar.button if button.label == "Train").click().run()
+    assert not at.exception, at.exception[0].stack_trace
+    assert at.title[0].value == "How it learns" and step_of(at) == "many-steps"
+    assert "the loss went from" in words(at)
+    at.switch_page(f"pages/{NINE}").run()
+    assert "Trained here on the rule" in words(at)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_with_random_weights_the_shapes_stay_and_what_was_learned_is_gone(model: str) -> None:
+    at = visit(PAGE, step="trained-and-not", model=model)
+    table = at.dataframe[-1].value
+    assert list(table["lesson"]) == sorted(table["lesson"], key=int)
+    same = table["trained"] == table["random weights"]
+    assert same[table["lesson"] == "4"].all() and not same[table["lesson"] == "9"].any()
+    assert "pictures are the same" in words(at)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_checks_have_answers(model: str) -> None:
+    check_answers(visit(PAGE, step="check", model=model))
+
+
+def test_the_toy_mode_has_the_steps_that_a_toy_can_show() -> None:
+    at = visit(PAGE, mode="Toy")
+    assert "Nobody tells the model the rule" in words(at)
+    go(at, "surprise")
+    assert "its loss is" in words(at)
+    go(at, "one-step")
+
+
+@pytest.mark.parametrize("text", HOSTILE[:3])
+def test_hostile_sentences(text: str) -> None:
+    at: AppTest = visit(PAGE, text=text)
+    for step in ("one-step", "trained-and-not", "check"):
+        turn_to(at, step)
+        assert not at.exception, at.exception[0].stack_trace

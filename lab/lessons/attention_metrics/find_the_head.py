@@ -18,6 +18,7 @@ from lab.lessons.attention_metrics import SORTED
 from lab.models.interventions import Head
 from lab.questions.basis import Basis, own
 from lab.ui.drawing import code, draw
+from lab.ui.frame.closing import change_here
 from lab.ui.frame.header import idea
 from lab.ui.parameters import HEAD, LAYER, METRIC
 from lab.ui.shared.metric_choice import choose_metric, no_choice
@@ -170,6 +171,5 @@ def _show_verdict(view: OneHead, target: Target, every: Metrics) -> None:
 
 
 def _choose(layer: int, head: int, metric: str) -> None:
-    LAYER.set(layer + 1)
-    HEAD.set(head + 1)
+    change_here({LAYER: layer + 1, HEAD: head + 1})
     METRIC.set(metric)

@@ -304,8 +304,10 @@ function build(root, first, report) {
     };
     const rows = cut.offered.map((way, i) => row(WAYS[way][0], WAYS[way][1](cut.name, name(header.watched)), way === cut.way, cut.kept[i], () => act("way", cut.token, way)));
     const healed = row("not cut", `Every token hears ${cut.name}.`, false, was, () => act("token", cut.token));
+    // What the way on screen means: its label alone does not say it.
+    const meant = make("p", { class: "unread" }, WAYS[cut.way][1](cut.name, name(header.watched)));
     const heading = word === undefined ? `${cut.name} is cut off` : `“${word}” with ${cut.name} cut off`;
-    return [make("h4", { class: "heading" }, heading), make("ul", { class: `ways${cut.kept.length ? "" : " bare"}`, "aria-label": heading }, healed, ...rows)];
+    return [make("h4", { class: "heading" }, heading), make("ul", { class: `ways${cut.kept.length ? "" : " bare"}`, "aria-label": heading }, healed, ...rows), meant];
   }
 
   /** The page's own blank, outside of this figure, becomes the best word so far. */
@@ -399,7 +401,7 @@ function build(root, first, report) {
     const { header } = payload;
     const watch = make("select", { "aria-label": "Watched token" }, ...header.tokens.map((words, i) => make("option", { value: String(i), selected: i === header.lanes[header.watched] }, `${i + 1} · ${i === header.lanes[header.watched] && header.blank ? "▢" : words}`)));
     watch.addEventListener("change", () => act("watch", Number(watch.value)));
-    const lens = header.lenses.length > 1 ? [make("label", { title: "How the words of early layers are read: lesson 9 explains it." }, "Read with ", selectOf(header.lenses, header.lens, (value) => act("lens", value)))] : header.lens ? [make("span", {}, `Read with: ${header.lens}`)] : [];
+    const lens = header.lenses.length > 1 ? [make("label", { title: "How the words of early layers are read. The fitted lens first turns a layer’s vector into a guess of the last vector; the plain lens takes it as it is. See lesson 9." }, "Read with ", selectOf(header.lenses, header.lens, (value) => act("lens", value)))] : header.lens ? [make("span", {}, `Read with: ${header.lens}`)] : [];
     extra.replaceChildren(make("label", {}, "Watch ", watch), ...lens);
   }
 

@@ -42,11 +42,13 @@ _ROWS = 5  # words in the table of logits
 
 
 def transform(model: LoadedModel) -> str:
-    """Name the computations between the last vector and the comparison; "" if there are none."""
+    """Say what happens to the last vector before the comparison; "" if nothing does."""
     head = model.vocabulary_head
-    last = "LayerNorm" if model.weights.final_norm is not None else ""
-    own = "" if head.w is None else f"a matrix (called *dense*), {_name(head)}, and LayerNorm"
-    return ", then ".join(filter(None, (last, own)))
+    norm = "LayerNorm brings its numbers to one scale"
+    steps = [norm] if model.weights.final_norm is not None else []
+    if head.w is not None:
+        steps += ["a learned matrix (*dense*) mixes its numbers", f"{_name(head)} moves negative numbers near 0", norm]
+    return ", then ".join(steps)
 
 
 def _name(head: VocabularyHead) -> str:
@@ -64,10 +66,11 @@ def way(model: LoadedModel) -> str:
     head = model.vocabulary_head
     steps, biased = transform(model), head.bias is not None and bool(head.bias.any())
     row = " (its row in lesson 2)" if row_of_table(model) else ""
-    first = f"First, it is transformed: {steps}. Then comes" if steps else "Now comes"
+    first = "The last part of the model is the **vocabulary head**. "
+    first += f"First, it prepares the vector: {steps}. Then comes" if steps else "Now comes"
     total = "This sum, plus the word’s own **bias**," if biased else "This sum"
     return (
-        f"{first} its **dot product** with each word’s vector{row}: multiply number by number, and add up the "
+        f"{first} the vector’s **dot product** with each word’s vector{row}: multiply number by number, and add up the "
         f"products. {total} is the word’s **logit**. The better a word fits, the larger its logit."
     )
 

@@ -257,8 +257,8 @@ def show(view: OneHead) -> None:
     sharpest = sharpest_word(view.spot)
     if sharpest not in (None, view.query):
         why = (
-            f"of the tokens of your text{_without_special(view.trace)}, {view.token(sharpest)} gives the largest weight "
-            "to one token. Build its row."
+            f"of the tokens of your text{_without_special(view.trace)}, {view.token(sharpest)} gives one token the "
+            "largest weight. Build its row."
         )
         try_this(why, f"Look from {view.trace.labels[sharpest]}", {TOKEN: sharpest + 1})
     way_to("On the bench", bench_of("neuron-view"))

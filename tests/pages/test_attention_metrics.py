@@ -133,14 +133,14 @@ def test_the_head_before_the_game_comes_back_by_a_button() -> None:
 
 def test_a_head_is_looked_for_until_it_is_found() -> None:
     at = visit(PAGE, step="find-the-head", text=CAT, layer="2", head="3")
-    assert "Not yet" in words(at) and "Found." not in words(at)
+    assert "is not it." in words(at) and "Found." not in words(at)
     at.button(key="_show_target").click().run()
     assert not at.exception and "Found." in words(at) and "No other head has a higher number." in words(at)
     average = trace_metrics(lab.trace(lab.load_model(DEFAULT_MODEL), CAT)).corrected["confidence_avg"]
     layer, head = (int(at.session_state[key]) - 1 for key in ("layer", "head"))
     assert average[layer, head] == average.max() and at.selectbox(key="metric").value == "Confidence (average)"
     at.segmented_control(key="_target").set_value("A little of everything").run()
-    assert "Not yet" in words(at)
+    assert "is not it." in words(at)
 
 
 def test_parked_heads_are_replaced_by_zero_or_their_mean() -> None:

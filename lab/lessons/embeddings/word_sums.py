@@ -92,7 +92,8 @@ def in_general(model: LoadedModel) -> str | None:
         f"**Is this true in general?** The lab has {len(QUESTIONS)} such sums. For {found.asked} of them, "
         f"{quoted(model.id)} has all words in its vocabulary. The expected word is the nearest in {found.whole} of "
         f"them. If the words of the sum do not count, it is the nearest in {found.without}. But even without a sum, it "
-        f"is the nearest to the first word or to the third in {found.alone}. (A guess is right once in {len(vocabulary_words(model)):,} cases.)"
+        f"is the nearest to the first word or to the third in {found.alone}. (A guess is right once in "
+        f"{len(vocabulary_words(model)):,} cases.)"
     )
 
 

@@ -167,7 +167,7 @@ def test_with_each_head_off_the_largest_change_is_told_and_the_small_ones_are_co
     after = np.array([[0.2, 0.208, 0.212], [0.05, 0.2, 0.3]])
     little = frozenset({(0, 0), (0, 1), (1, 1)})
     said = each_head_off.said_alone(each_head_off.Alone(1, "“cat”", 0.2, after, little))
-    assert said.startswith("3 of the 6 heads change the probability of “cat” by less than a twentieth.")
+    assert said.startswith("3 of the 6 heads change the probability of “cat” by less than 0.010, a twentieth of it.")
     assert "Layer 2, head 1 changes it most: from 0.200 to 0.050." in said
     none = np.full((2, 2), 0.2005)
     every = frozenset({(0, 0), (0, 1), (1, 0), (1, 1)})

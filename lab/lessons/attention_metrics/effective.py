@@ -31,9 +31,8 @@ from lab.ui.shared.one_head import OneHead, show_sentence
 from lab.ui.terms import say
 
 IDEA = """
-From one token, a head gives some attention to every token that it sees, but most of these weights are tiny. Among how
-many tokens is the attention really shared? The **effective number** of tokens says so: for an even row over k tokens,
-it is k."""
+A token gives some attention to every token that it sees, but most of these weights are tiny. Among how many tokens is
+its attention really shared? The **effective number** of tokens says so."""
 
 # Rows of three weights, from one that looks at one token to an even one, as one would write them.
 THREE = (("1 · 0 · 0", (1, 0, 0)), ("½ · ½ · 0", (1 / 2, 1 / 2, 0)), ("⅓ · ⅓ · ⅓", (1 / 3, 1 / 3, 1 / 3)))
@@ -133,7 +132,7 @@ def show(view: OneHead) -> None:
     """Show one row and the rule on three weights; after the question, the widths of all rows."""
     show_sentence(view)
     idea(IDEA)
-    say("Three weights are enough to show the rule. A weight of 0 adds nothing to the sum.")
+    say("Take three rows of three weights (a weight of 0 adds nothing):")
     say(by_hand())
     at = view.trace, view.layer.index, view.head, view.query
     if not predict(LESSON, at_how_many(view.spot)):

@@ -27,7 +27,7 @@ from lab.ui.terms import say
 
 IDEA = """
 Nobody can read all maps of a model. A **metric** turns each map into one number. Then you can compare all heads at a
-glance, and you know which map to open next."""
+glance."""
 
 # A head whose number is this near to the best one is as good a find.
 NEAR = 0.05

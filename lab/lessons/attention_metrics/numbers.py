@@ -166,14 +166,14 @@ def most_confident(spot: Spot) -> Question | None:
 def introduced(n: int, corrected: bool) -> str:
     """Say what the maps show of a text of ``n`` tokens, and what is corrected."""
     told = (
-        f"Golshanrad & Faghih 2024 describe heads by {MANY} metrics. Each map has one number for every head: a row is "
-        "a layer, and a column is a head. Click a head to choose it."
+        f"Golshanrad & Faghih 2024 describe heads by {MANY} metrics. In the maps, rows are layers, and columns are "
+        "heads. Click one to choose it."
     )
     if not corrected:
         return f"{told} The numbers are **raw**, as the paper defines them."
     return (
-        f"{told} The numbers are **corrected** for a text’s length: an entropy is divided by ln {n}, the entropy "
-        "of an even row. Some weights are counted in **uniform weights**, the weight of a token in an even row."
+        f"{told} The numbers are **corrected** for the text’s length: divided by the entropy of an even row (ln {n}), or "
+        "by its weights (the **uniform weight**)."
     )
 
 

@@ -170,7 +170,7 @@ def stripes(trace: Trace, length: int) -> str:
     while high + 1 < len(mean) and mean[high + 1] > mean[high]:
         high += 1
     return (
-        f"What do the stripes show? The learned vectors repeat, as waves do. The cosine of places that are {low} "
+        f"The stripes show that the learned vectors repeat, as waves do. The cosine of places that are {low} "
         f"apart is {signed(float(mean[low]))} on average. Places that are {high} apart are farther from each other, "
         f"but more similar again: {signed(float(mean[high]))}."
     )

@@ -321,7 +321,7 @@ def claim(trace: Trace, each: Notable, case: Case | None) -> str:
     doing, rule = each.heads[0], shipped()[each.job.id].rule
     return (
         f"{told}Is there a head that **{each.job.does}** in any sentence? The best candidate is "
-        f"{head_name((doing.layer, doing.head))}. But a rule that knows no grammar may find this word, too: "
+        f"{head_name((doing.layer, doing.head))}. A simple rule knows only kinds of words and nearness: it takes "
         f"**{in_words(rule)}**."
     )
 

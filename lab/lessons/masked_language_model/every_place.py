@@ -178,8 +178,8 @@ def show(trace: Trace) -> Trace:
     meaning(f"{in_sight(*both)} {told}" if both is not None else told)
     say(
         f"{'A model like this learns to predict each next token.' if causal else _COPYING} For each "
-        f"{'token' if causal else 'hidden word'}, training changes all numbers of the model a little, so that the "
-        f"right word becomes more probable (lesson {number(lesson_of('how-it-learns'))}).{_origin(trace.model.id)}"
+        f"{'token' if causal else 'hidden word'}, training changes all numbers so that it becomes more "
+        f"probable (lesson {number(lesson_of('how-it-learns'))}).{_origin(trace.model.id)}"
     )
     if not causal:
         with st.expander("How BERT hides words in training", on_change="rerun", key="_why_hide") as why:

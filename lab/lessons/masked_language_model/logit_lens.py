@@ -209,8 +209,8 @@ def _what(view: PredictionView, fitted: bool) -> str:
         through = f"final LayerNorm and {through}"
     if fitted:
         return (
-            "For each layer, the lab has learned a matrix from other texts: it turns a vector of this layer into a "
-            "guess of the last vector. The plain lens takes the vector as it is."
+            "The fitted lens has a matrix for each layer, learned from other texts. The plain lens takes the vector as "
+            "it is."
         )
     return f"The plain lens gives the vector to the model’s own {through}, as if this layer were the last."
 

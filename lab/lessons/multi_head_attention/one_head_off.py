@@ -44,7 +44,7 @@ _NOTHING = 0.01  # a smaller change of ln P counts as hardly any; 1 % of the pro
 _SMALLER = 0.8  # vectors that end this much nearer to their places than they were have been brought back in part
 _STANDS_OUT = 0.1  # a word with less is one of many
 _FALLS = 0.8  # a probability that keeps less than this part of itself has fallen visibly
-_CHOSEN = " The lab chose this sentence because one head decides its verb."
+_CHOSEN = " The lab chose this sentence because its verb depends on one head."
 
 _LATER = " The mean is over all of its tokens, later ones included."
 
@@ -118,8 +118,8 @@ def milder(found: Without) -> str:
     """Say that zeros are unusual, what the milder cut does, and whether the zeros made the change look larger."""
     then, after = found.mean_says
     told = (
-        "The network never met such zeros in training, so they may cause part of the change. A milder cut gives every "
-        "token the mean of what the head brings to the tokens of this text. Then "
+        "The network never met such zeros in training. If the head brings its mean over this text to every token "
+        "instead, "
     )
     if then != found.word:
         too = "also " if then == found.zero_says[0] else ""
@@ -128,10 +128,7 @@ def milder(found: Without) -> str:
         return f"{told}the model says {found.word} ({share(found.mean)})."
     told += f"the model still says {found.word}"
     if found.mean < _FALLS * found.before:
-        return (
-            f"{told}, but with {share(found.mean)} instead of {share(found.before)}. So this head matters for "
-            f"{found.word}, and only the zeros are enough to change the word."
-        )
+        return f"{told}, but with {share(found.mean)}. So the head matters, and the zeros overdo it."
     return f"{told} ({share(found.mean)}). So it was the zeros that changed the word."
 
 

@@ -132,7 +132,7 @@ def show(view: OneHead) -> None:
     """Show one row and the rule on three weights; after the question, the widths of all rows."""
     show_sentence(view)
     idea(IDEA)
-    say("Take three rows of three weights (a weight of 0 adds nothing):")
+    say("Three rows of three weights (a weight of 0 adds nothing):")
     say(by_hand())
     at = view.trace, view.layer.index, view.head, view.query
     if not predict(LESSON, at_how_many(view.spot)):

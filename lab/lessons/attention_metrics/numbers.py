@@ -172,8 +172,8 @@ def introduced(n: int, corrected: bool) -> str:
     if not corrected:
         return f"{told} The numbers are **raw**, as the paper defines them."
     return (
-        f"{told} The numbers are **corrected** for the text’s length: divided by the entropy of an even row (ln {n}), or "
-        "by its weights (the **uniform weight**)."
+        f"{told} The numbers are **corrected** for the text’s length: divided by the entropy of an even row (ln {n}), "
+        "or by its weights (the **uniform weight**)."
     )
 
 

@@ -133,7 +133,8 @@ def _predicted(lesson: str, question: Question, in_sight: bool) -> bool:
     with st.container(border=answered, horizontal=True, vertical_alignment="center"):
         if answered:
             _compare(question, question.on_screen(known[asked]))
-        _turn("Ask me again" if known else "Ask me first", f"{name}.again", _set_asking, name, asked)
+        label = "Ask me again" if answered else "Ask me this step’s question" if known else "Ask me first"
+        _turn(label, f"{name}.again", _set_asking, name, asked)
     return True
 
 

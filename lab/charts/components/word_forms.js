@@ -12,6 +12,7 @@ const WAYS = {
   "*": ["both ways", (name) => `No other token hears ${name}.`],
   "!": ["other words", (name) => `${name} is heard, but it says what it says in another sentence.`],
 };
+const CUTS = "Each bar shows this word after another cut: of the direct way, of the ways around it, through other tokens, or of both. Click one.";
 // What a heading says when it is touched.
 const EXPLAINS = {
   tokens: () => "Tokens: the pieces of your text that the model reads. A click on one cuts it off.",
@@ -304,10 +305,8 @@ function build(root, first, report) {
     };
     const rows = cut.offered.map((way, i) => row(WAYS[way][0], WAYS[way][1](cut.name, name(header.watched)), way === cut.way, cut.kept[i], () => act("way", cut.token, way)));
     const healed = row("not cut", `Every token hears ${cut.name}.`, false, was, () => act("token", cut.token));
-    // What the way on screen means: its label alone does not say it.
-    const meant = make("p", { class: "unread" }, WAYS[cut.way][1](cut.name, name(header.watched)));
     const heading = word === undefined ? `${cut.name} is cut off` : `“${word}” with ${cut.name} cut off`;
-    return [make("h4", { class: "heading" }, heading), make("ul", { class: `ways${cut.kept.length ? "" : " bare"}`, "aria-label": heading }, healed, ...rows), meant];
+    return [make("h4", { class: "heading" }, heading), make("ul", { class: `ways${cut.kept.length ? "" : " bare"}`, "aria-label": heading }, healed, ...rows), ...(cut.kept.length ? [make("p", { class: "unread" }, CUTS)] : [])];
   }
 
   /** The page's own blank, outside of this figure, becomes the best word so far. */

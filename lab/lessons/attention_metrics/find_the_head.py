@@ -132,8 +132,8 @@ def show(view: OneHead) -> None:
     chosen = st.segmented_control("Find the head with", names, default=names[0], required=True, key="_target")
     target = next(each for each in TARGETS if each.name == chosen)
     say(
-        f"**{target.wanted}** Choose a metric. The left map shows it for all heads. Click a head to see its own map "
-        "on the right."
+        f"**{target.wanted}** Choose a metric. The first map shows it for all heads. Click a head to see its own map "
+        "in the second."
     )
     verdict = st.container(border=True, key="verdict")
     metric = choose_metric(tau=False)

@@ -88,8 +88,8 @@ def together(hidden: Array, active: Array, w_2: Array) -> str:
     if not low:
         return ""
     return (
-        f"Together, the {below.sum():,} neurons below 0 add a vector of length {low:.2f}, and the other "
-        f"{(~below).sum():,} add one of length {high:.2f}."
+        f"Each of the {below.sum():,} neurons below 0 does little, but together they add a vector of length {low:.2f}. "
+        f"The other {(~below).sum():,} add one of length {high:.2f}."
     )
 
 

@@ -128,7 +128,7 @@ def milder(found: Without) -> str:
         return f"{told}the model says {found.word} ({share(found.mean)})."
     told += f"the model still says {found.word}"
     if found.mean < _FALLS * found.before:
-        return f"{told}, but with {share(found.mean)}. So the head matters, and the zeros overdo it."
+        return f"{told}, but with {share(found.mean)}. So the head matters, but zeros exaggerate how much."
     return f"{told} ({share(found.mean)}). So it was the zeros that changed the word."
 
 

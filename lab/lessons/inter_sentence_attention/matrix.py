@@ -36,7 +36,7 @@ from lab.ui import sidebar
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameters import FROM_SENTENCE, KEPT, MEASURE, SINKS, TO_SENTENCE
-from lab.ui.quiz.predictions import predict
+from lab.ui.quiz.predictions import ask_beside
 from lab.ui.tables import show_table
 from lab.ui.terms import say
 
@@ -306,7 +306,7 @@ def show(view: SentencesView) -> None:
     if view.a != view.b:
         say(other_way(view.trace, view.a, view.b, view.left_out))
     st.latex(formula(view))
-    if predict(LESSON, longer_gets_more(view.spot)):
+    if ask_beside(LESSON, longer_gets_more(view.spot)):
         say(lengths(view.trace, view.left_out))
     _show_another(view)
     with st.expander("The sentences, as the lab divides the text", on_change="rerun", key="_sentences") as listed:

@@ -30,7 +30,7 @@ from websockets.exceptions import WebSocketException
 
 from benchmarks import room
 from benchmarks.balancer import proxied
-from benchmarks.learners import SHARED, sentence
+from benchmarks.learners import REVEAL, SHARED, sentence
 from benchmarks.server import Lab, running_lab, usage
 from benchmarks.visitor import Visitor, visiting
 from lab.rooms.database import open_database
@@ -158,8 +158,8 @@ async def _beside_strangers(lab: Lab, seconds: float) -> tuple[list[float], list
                     # Another text each time, so that nothing is remembered.
                     text = f"{sentence(chance.randrange(10**6), 3)} {LONG}"
                     await visitor.open(page, text=text, step=step)
-                    while "Skip" in visitor.buttons and not over.is_set():
-                        await visitor.press("Skip")
+                    while REVEAL in visitor.buttons and not over.is_set():
+                        await visitor.press(REVEAL)
 
     async with visiting(lab.url) as learner:
         await _walks(learner, 1)  # the models and the sentence are read

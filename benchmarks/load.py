@@ -46,6 +46,7 @@ SCENARIOS = (
     Scenario("classroom", 50, 0.5),
     Scenario("lecture", 100, 2.0),
     Scenario("own", 30, 1.0, own=True),
+    Scenario("task", 30, 1.0, teaches=True),
     # Too many: they wait, but nobody sees an error.
     Scenario("overload", 200, None),
 )

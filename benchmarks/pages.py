@@ -20,6 +20,7 @@ from streamlit.testing.v1 import AppTest, app_test
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 import benchmarks.routed  # noqa: F401 (a server that has been visited before)
+from benchmarks.learners import REVEAL
 from benchmarks.results import table
 from lab.course.pages import BENCHES, LESSONS, Bench, Lesson
 from lab.models.catalogue import DEFAULT_MODEL
@@ -133,7 +134,7 @@ def _steps(at: AppTest, page: Lesson | Bench, model: str, tokens: int) -> Iterat
         if step:
             at.segmented_control(key="step").set_value(step)
         run_once(at)
-        for skip in [button for button in at.button if button.label == "Skip"]:
+        for skip in [button for button in at.button if button.label == REVEAL]:
             skip.click()
             run_once(at)
         yield _measure(at, page, model, step, tokens)

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from streamlit.logger import set_log_level
 from streamlit.testing.v1 import AppTest
 
+from benchmarks.learners import REVEAL
 from benchmarks.pages import opened, run_once, text_of
 from lab.course.pages import BENCHES, LESSONS, Bench, Lesson
 from lab.models import cores, jobs
@@ -137,7 +138,7 @@ def _piece(at: AppTest, page: Lesson | Bench, model: str, step: str) -> Piece:
         at.segmented_control(key="step").set_value(step)
         run_once(at)
         wait_for_jobs(at)
-        while skips := [button for button in at.button if button.label == "Skip"]:
+        while skips := [button for button in at.button if button.label == REVEAL]:
             skips[0].click()
             run_once(at)
             wait_for_jobs(at)

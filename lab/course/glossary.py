@@ -265,8 +265,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          "chatbots are transformers.", {"paper": _VASWANI, "also": ("transformers",)}),
     ),
     "how-it-learns": (
-        ("loss", "A number that says how wrong a model is. For one hidden word it is −ln p, where p is the probability "
-         "that the model gave the right word; for many words it is the mean. Training makes it smaller.",
+        ("loss", "A number that says how wrong a model is: for a hidden word −ln p, where p is the probability of the "
+         "right word, and for many words the mean.",
          {"formula": r"-\ln p", "also": ("losses",), "called": ("cross-entropy", "negative log-likelihood")}),
         ("gradient", "A number for each parameter: how much the loss grows if the parameter grows a little. Training "
          "moves every parameter in the opposite direction.", {"also": ("gradients",)}),

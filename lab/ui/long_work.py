@@ -35,12 +35,12 @@ def offer(key: Hashable, label: str, work: Work, help: str = "") -> None:
     if found is not None and found.error is not None:
         st.error(str(found.error), icon=":material/error:")
     elif found is not None and found.resting:
-        label, help = f"Go on: {found.share:.0%} is read", f"Somebody started this run and then left the lab. {help}"
+        label, help = f"Go on: {found.share:.0%} is done", f"Somebody started this run and then left the lab. {help}"
     elif found is not None and not has_left(key):
         _progress(key)
         return
     elif found is not None:
-        label, help = f"Follow the run: {found.share:.0%} is read", f"Others wait for this run, so it goes on. {help}"
+        label, help = f"Follow the run: {found.share:.0%} is done", f"Others wait for this run, so it goes on. {help}"
     icon, args = ":material/play_arrow:", (key, work)
     st.button(label, key=f"_run.{hash(key)}", icon=icon, help=help or None, on_click=begin, args=args)
     if found is None and has_left(key):
@@ -131,7 +131,7 @@ def _progress(key: Hashable) -> None:
         st.rerun()
     found.watch(this_visit())
     with st.container(border=True):
-        waits = "Other runs on this server come first." if found.waiting else f"{found.share:.0%} is read."
+        waits = "Other runs on this server come first." if found.waiting else f"{found.share:.0%} is done."
         st.progress(found.share, waits)
         st.markdown(
             "You can keep working, on this page or any other: the run continues. When you leave the lab, the run "

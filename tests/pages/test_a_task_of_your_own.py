@@ -15,6 +15,7 @@ from tests.pages.apptest import check_answers, go, reveal, turn_to, visit, words
 PAGE = "11_A_task_of_your_own.py"
 MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
 OWN = "Your own"
+TYPED = [each for each in HOSTILE if each.encode("utf-8", "ignore").decode() == each]  # no browser sends half a sign
 
 
 def add(at: AppTest, typed: str) -> AppTest:
@@ -32,16 +33,18 @@ def trained(at: AppTest) -> AppTest:
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("task", list(TASKS))
 def test_what_is_said_of_the_layers_is_true(model: str, task: str) -> None:
-    at = reveal(visit(PAGE, model=model, task=task))
-    found = re.search(r"reads \*\*(\d+) of 100\*\* .* it is \*\*(\d+)\*\*", words(at))
-    assert found is not None
-    mark, mean = int(found[1]), int(found[2])
-    if "The mean knows more" in words(at):
-        assert mean > mark
-    elif "knows more" in words(at):
-        assert mark > mean
-    else:
-        assert abs(mark - mean) <= 3
+    said = words(reveal(visit(PAGE, model=model, task=task)))
+    middle = re.search(r"about \*\*(\d+) of 100\*\* .* about \*\*(\d+) of 100\*\* .*? ([^.]* knows? more)", said)
+    last = re.search(r"After the last layer it is (\d+) and (\d+)\. ([^.]* knows? more)", said)
+    for found in (middle, last):
+        assert found is not None
+        mark, mean = int(found[1]), int(found[2])
+        if "The mean" in found[3]:
+            assert mean > mark + 3  # 124 sentences: a smaller difference is never clear
+        elif "Neither" not in found[3]:
+            assert mark > mean + 3
+        else:
+            assert abs(mean - mark) < 15
 
 
 def test_random_weights_are_said() -> None:
@@ -52,9 +55,9 @@ def test_one_of_each_pair_is_worse_than_both_of_half_the_pairs() -> None:
     at = visit(PAGE, step="teach-it")
     assert "Label at least one sentence as good news" in words(at)
     at.button(key="_thirty").click().run()
-    both = int(re.search(r"\*\*(\d+) of 100\*\* other sentences", words(at))[1])  # type: ignore[index]
+    both = int(re.search(r"right about \*\*(\d+) of 30\*\* other sentences", words(at))[1])  # type: ignore[index]
     at.button(key="_one").click().run()
-    found = re.search(r"\*\*(\d+) of 100\*\* other sentences .* it would be (\d+)\.", words(at))
+    found = re.search(r"right about \*\*(\d+) of 30\*\* other sentences.* it is (\d+) of 30", words(at))
     assert found is not None and int(found[2]) == both > int(found[1])
     at.button(key="_afresh").click().run()
     assert "Label at least one sentence" in words(at)
@@ -68,12 +71,15 @@ def test_a_learner_teaches_two_labels_of_their_own() -> None:
     )
     labels = [each.value for each in at.text_input if each.label.endswith("label")]
     assert labels == ["love", "hate"]
-    assert re.search(r"From 8 examples, it has learned to read \*\*\d+ of 100\*\*", words(at))
+    found = re.search(r"right about \*\*(\d+) of 8\*\* sentences that it has not learned", words(at))
+    assert found is not None and int(found[1]) >= 6
     next(each for each in at.text_input if each.label == "A new sentence").input("I love this place.").run()
     assert "The classifier says: **love**" in words(at)
 
 
-@pytest.mark.parametrize("text", [*(each for each in HOSTILE if each.isprintable() or each.isascii()), "", " \n ", "x" * (LONGEST + 50)])
+@pytest.mark.parametrize(
+    "text", [*(each for each in HOSTILE if each.isprintable() or each.isascii()), "", " \n ", "x" * (LONGEST + 50)]
+)
 def test_bad_sentences_get_a_sentence_and_lose_nothing(text: str) -> None:
     at = add(visit(PAGE, step="teach-it", taught=OWN), "It is good.\tyes\nIt is bad.\tno")
     add(at, text)
@@ -98,13 +104,13 @@ def test_one_label_only_and_empty_labels_are_said() -> None:
 def test_the_last_layer_is_trained_and_what_it_costs_is_shown(model: str) -> None:
     at = trained(visit(PAGE, step="change-the-model", model=model))
     said = words(at)
-    assert re.search(r"a classifier reads the label of \d+ of 100 new sentences rightly", said)
-    assert "With the trained last layer it is" in said and "**The price.**" in said
+    assert re.search(r"right about \d+ of 62 new sentences from .* is right about \*\*\d+\*\*", said)
+    assert "**The price.**" in said
     assert list(at.dataframe[-1].value["matrix"]) == ["W_Q", "W_K", "W_V", "W_O", "W_1", "W_2"]
     go(at, "why-this-answer")
     assert "The answer is **" in words(at)
-    at.button(key="_own_sentence.why-this-answer.turn").click().run()
-    assert "The answer is **" in words(at)
+    next(each for each in at.text_input if each.label == "A sentence").input("   ").run()
+    assert not at.exception and "The answer is **" not in words(at)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -118,3 +124,20 @@ def test_hostile_texts(text: str) -> None:
     for step in ("teach-it", "change-the-model", "why-this-answer", "check"):
         turn_to(at, step)
         assert not at.exception, at.exception[0].stack_trace
+
+
+def test_own_sentences_are_trained_only_while_they_are_chosen() -> None:
+    at = visit(PAGE, step="teach-it", taught=OWN)
+    add(at, "".join(f"I love thing {i}.\tlove\nI hate thing {i}.\thate\n" for i in range(9)))
+    turn_to(at, "change-the-model")
+    assert "of your own sentences are learned" in words(at)
+    turn_to(at, "teach-it")
+    at.segmented_control(key="taught").set_value("The lab’s").run()
+    turn_to(at, "change-the-model")
+    assert "of the lab’s sentences" in words(at)
+
+
+def test_too_few_own_sentences_are_said() -> None:
+    at = add(visit(PAGE, step="teach-it", taught=OWN), "It is good.\tyes\nIt is bad.\tno")
+    turn_to(at, "change-the-model")
+    assert "You have too few of your own" in words(at)

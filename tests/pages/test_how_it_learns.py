@@ -61,6 +61,17 @@ def _weight(at: AppTest) -> float:
     return found
 
 
+@pytest.mark.parametrize("end", ["max", "min"])
+def test_the_weight_can_be_moved_to_either_end(end: str) -> None:
+    at = visit(PAGE, step="one-step")
+    slider = next(each for each in at.slider if each.label == "The weight")
+    slider.set_value(getattr(slider, end)).run()
+    assert not at.exception and _weight(at) == getattr(slider, end)
+    for _ in range(3):
+        at.button(key="_nudge").click().run()
+        assert not at.exception
+
+
 def test_too_large_a_rate_does_harm() -> None:
     at = visit(PAGE, step="one-step")
     rate = next(each for each in at.select_slider if each.label == "Learning rate")

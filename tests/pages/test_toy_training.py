@@ -98,7 +98,7 @@ def test_other_steps_and_lessons_show_the_trained_toy() -> None:
     assert "Trained here" in words(at)
 
 
-@pytest.mark.parametrize("page", [*TOY_PAGES, "9_Masked_language_model.py"])
+@pytest.mark.parametrize("page", TOY_PAGES)
 def test_a_trained_toy_takes_three_clicks_from_the_first_page(page: str) -> None:
     """Whatever the step asks first: the question is offered beside what was learned."""
     at = visit()

@@ -16,7 +16,8 @@ from lab.ui.toys import live
 from tests.pages.apptest import check_answers, go, lesson_at, reveal, step_of, turn_to, visit, words
 
 TOKENS, BLANK = "1_Tokenization.py", "9_Masked_language_model.py"
-MERGE, USE, TRAIN = "Merge by merge", "Use it", "Train a toy"
+LEARNS = "10_How_it_learns.py"  # the lesson in which the toy learns that fills a blank
+MERGE, USE, TRAIN = "Merge by merge", "Use it", "many-steps"
 
 
 def pieces(at: AppTest) -> list[str]:
@@ -107,15 +108,17 @@ def test_the_vocabulary_s_checks_are_asked(seed: int, trainer: str) -> None:
 
 
 def test_the_steps_of_the_lessons_lead_to_their_toys() -> None:
-    for page, step, there in ((TOKENS, "pieces", MERGE), (BLANK, "hide-words", TRAIN)):
-        at = reveal(visit(page, step=step))
-        at.button(key="_to_toy").click().run()
-        assert not at.exception
-        assert at.segmented_control(key="mode").value == "Toy"
-        assert step_of(at) == there
-        at.segmented_control(key="mode").set_value("Sentence").run()
-        assert not at.exception
-        assert "A toy that" not in words(at) and "A toy:" not in words(at)
+    at = reveal(visit(TOKENS, step="pieces"))
+    at.button(key="_to_toy").click().run()
+    assert not at.exception
+    assert at.segmented_control(key="mode").value == "Toy"
+    assert step_of(at) == MERGE
+    at.segmented_control(key="mode").set_value("Sentence").run()
+    assert not at.exception
+    assert "A toy that" not in words(at) and "A toy:" not in words(at)
+    at = reveal(visit(BLANK, step="hide-words"))
+    at.button(key="_to_toy").click().run()
+    assert not at.exception and at.title[0].value == lesson_at(LEARNS).title and step_of(at) == TRAIN
 
 
 @pytest.fixture
@@ -131,13 +134,13 @@ def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_the_toy_learns_on_the_page(rule, short: None) -> None:  # type: ignore[no-untyped-def]
-    at = visit(BLANK, mode="Toy", toy_rule=rule.name, toy_sentence="2")
+    at = visit(LEARNS, mode="Toy", toy_rule=rule.name, toy_sentence="2")
     assert "Before training: random weights, nothing is learned" in at.info[0].value
     sentences = [" ".join("abcdefgh"[word - 1] for word in each) for each in ruled(rule, SENTENCES, 0).sentences]
     shown = next(each.value for each in at.dataframe if "sentence" in each.value)
     assert shown["sentence"].tolist() == sentences
     turn_to(at, TRAIN)
-    assert f"**{sentences[1][:-1]}▢**" in words(at)
+    assert f"the blank of {sentences[1][:-1]}▢?" in words(at)
     assert not [button for button in at.button if button.key == "_train.start"]  # the question comes first
     reveal(at)
     at.button(key="_train.start").click().run()
@@ -145,19 +148,20 @@ def test_the_toy_learns_on_the_page(rule, short: None) -> None:  # type: ignore[
     run = live.finished_run(Plan(rule.id, 1, 8, 8, 0))
     assert run is not None
     assert f"Trained here on the rule “{rule.name}”: {run.latest.accuracy:.1%}" in at.info[0].value
-    assert f"In **{run.latest.accuracy:.1%}** of new sentences, the right letter" in words(at)
-    go(at, "hide-words")
+    assert f"In {run.latest.accuracy:.0%} of new sentences, the toy’s first choice is right" in words(at)
     assert run.latest.model.id.startswith("toy-trained")
-    assert "In your text, token" in words(at)
+    at.switch_page(f"pages/{BLANK}").run()
+    go(at, "hide-words")
+    assert "In your text, token" in words(at) and "Trained here on the rule" in words(at)
 
 
 def test_the_blank_s_toy_reads_the_learner_s_own_letters() -> None:
     """Letters that break the rule have no right answer, so nothing is asked about them; other signs are refused."""
-    at = visit(BLANK, mode="Toy", step=TRAIN, toy_own="a b a b a")
-    assert "**a b a b ▢**" in words(at) and at.radio
-    at = visit(BLANK, mode="Toy", step=TRAIN, toy_own="a b b c")
+    at = visit(LEARNS, mode="Toy", step=TRAIN, toy_own="a b a b a")
+    assert "the blank of a b a b ▢?" in words(at) and at.radio
+    at = visit(LEARNS, mode="Toy", step=TRAIN, toy_own="a b b c")
     assert "**a b b c** do not follow the rule" in words(at) and not at.radio and not at.exception
-    at = visit(BLANK, mode="Toy", step=TRAIN, toy_own="a b z")
+    at = visit(LEARNS, mode="Toy", step=TRAIN, toy_own="a b z")
     assert "“z” is not a word of this toy" in words(at) and not at.exception
 
 
@@ -168,8 +172,7 @@ def test_an_untrained_toy_is_trained_from_the_step_whose_bars_mean_nothing(short
 
 
 def test_the_sidebar_s_button_trains_too(short: None) -> None:
-    at = reveal(visit(BLANK, mode="Toy", step=TRAIN))
-    turn_to(at, "from-vector-to-word")
+    at = visit(BLANK, mode="Toy", step="from-vector-to-word")
     next(button for button in at.sidebar.button if button.label == "Train").click().run()
     assert step_of(at) == TRAIN
     assert "Trained here" in at.info[0].value

@@ -214,7 +214,7 @@ def test_a_finished_course_leads_to_the_end_from_everywhere() -> None:
     for name, label in at_home(every).items():
         assert label == f"{NAMES[name]}: done. {END}"
         assert click(with_progress(every), f"_way.{name}").title[0].value == END
-    last = click(with_progress(every, "9_Masked_language_model.py", step="Check"), "_next_page")
+    last = click(with_progress(every, "11_A_task_of_your_own.py", step="Check"), "_next_page")
     assert last.title[0].value == END and f"every step of this way: {NAMES[WHOLE]}" in words(last)
     assert not [each for each in last.button if each.label.startswith("Go on")]
 

@@ -1,9 +1,10 @@
 """Logistic regression on few sentences with many numbers each: many fits at once, from dot products alone.
 
-Minimizes ½‖w‖² + C · Σ ln(1 + e^(−y(w·x + b))), y = ±1, as scikit-learn's ``LogisticRegression`` does; the bias b is
-not penalized. At the optimum w is a sum of the training vectors, w = Σ aᵢxᵢ, so a fit of n sentences needs only their
-dot products (n × n), however many numbers a vector has (Kimeldorf & Wahba 1971; Newton's steps: Hastie et al. 2009,
-§4.4.1 and §12.3.3).
+Minimizes ½‖w‖² + C · Σ c ln(1 + e^(−y(w·x + b))), y = ±1, as scikit-learn's ``LogisticRegression`` does; the bias b is
+not penalized. Both labels count alike, however many sentences have them: c = n / (2 · those with the same label).
+Otherwise a sentence that is left out of a balanced set would get the other label, which then has more sentences. At the
+optimum w is a sum of the training vectors, w = Σ aᵢxᵢ, so a fit of n sentences needs only their dot products (n × n),
+however many numbers a vector has (Kimeldorf & Wahba 1971; Newton's steps: Hastie et al. 2009, §4.4.1 and §12.3.3).
 """
 
 from __future__ import annotations
@@ -83,20 +84,27 @@ def fit(products: Array, labels: NDArray[np.bool_], trained: NDArray[np.intp], s
     return Fits(trained, parts, bias)
 
 
+def _counted(wanted: Array, strength: float) -> Array:
+    """How much each sentence counts against the penalty, (fits, n): both labels alike."""
+    n, first = wanted.shape[1], wanted.sum(1, keepdims=True)
+    weight: Array = strength * n / (2 * np.where(wanted == 1, first, n - first))
+    return weight
+
+
 def _newton(kernel: Array, wanted: Array, strength: float) -> tuple[Array, Array]:
     """Return the parts (fits, n) and the biases (fits,) for kernels (fits, n, n) and labels 0 or 1 (fits, n).
 
     A step that would make the loss larger is halved until it does not.
     """
     fits, n = wanted.shape
-    parts, bias = np.zeros((fits, n)), np.zeros(fits)
-    loss = _loss(kernel, parts, bias, wanted, strength)
+    parts, bias, counted = np.zeros((fits, n)), np.zeros(fits), _counted(wanted, strength)
+    loss = _loss(kernel, parts, bias, wanted, counted)
     for _ in range(_STEPS):
-        new_parts, new_bias = _step(kernel, parts, bias, wanted, strength)
+        new_parts, new_bias = _step(kernel, parts, bias, wanted, counted)
         length = np.ones(fits)
         while True:
             tried = parts + length[:, None] * (new_parts - parts), bias + length * (new_bias - bias)
-            after = _loss(kernel, *tried, wanted, strength)
+            after = _loss(kernel, *tried, wanted, counted)
             worse = after > loss + _CLOSE * np.abs(loss)
             if not worse.any() or length.min() < 1e-6:
                 break
@@ -108,7 +116,7 @@ def _newton(kernel: Array, wanted: Array, strength: float) -> tuple[Array, Array
     return parts, bias
 
 
-def _step(kernel: Array, parts: Array, bias: Array, wanted: Array, strength: float) -> tuple[Array, Array]:
+def _step(kernel: Array, parts: Array, bias: Array, wanted: Array, counted: Array) -> tuple[Array, Array]:
     """Return where Newton's step leads: the weighted least squares problem of Hastie et al. 2009, equation 4.27."""
     fits, n = wanted.shape
     scores = np.einsum("fij,fj->fi", kernel, parts) + bias[:, None]
@@ -116,16 +124,16 @@ def _step(kernel: Array, parts: Array, bias: Array, wanted: Array, strength: flo
     curve = np.maximum(guessed * (1 - guessed), _FLAT)
     system = np.zeros((fits, n + 1, n + 1))
     system[:, :n, :n] = kernel
-    system[:, np.arange(n), np.arange(n)] += 1 / (strength * curve)
+    system[:, np.arange(n), np.arange(n)] += 1 / (counted * curve)
     system[:, :n, n] = system[:, n, :n] = 1.0
     target = np.concatenate([scores + (wanted - guessed) / curve, np.zeros((fits, 1))], axis=1)
     found = np.linalg.solve(system, target[:, :, None])[:, :, 0]
     return found[:, :n], found[:, n]
 
 
-def _loss(kernel: Array, parts: Array, bias: Array, wanted: Array, strength: float) -> Array:
+def _loss(kernel: Array, parts: Array, bias: Array, wanted: Array, counted: Array) -> Array:
     inner = np.einsum("fij,fj->fi", kernel, parts)
     scores = (inner + bias[:, None]) * (2 * wanted - 1)
     wrong = np.maximum(-scores, 0) + np.log1p(np.exp(-np.abs(scores)))
-    penalty: Array = 0.5 * (parts * inner).sum(1) + strength * wrong.sum(1)
+    penalty: Array = 0.5 * (parts * inner).sum(1) + (counted * wrong).sum(1)
     return penalty

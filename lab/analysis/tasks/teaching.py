@@ -155,12 +155,14 @@ def _by_group(labelled: NDArray[np.intp], groups: Sequence[int], generator: np.r
 class Standing:
     """How the classifier stands now: the labelled sentences, and how many of the others it gets right.
 
-    ``tested`` is the number of sentences that it has not learned from and whose label is known.
+    ``tested`` is the number of sentences that it has not learned from and whose label is known. ``left_out`` says that
+    these are the labelled sentences themselves, each judged by a classifier that has learned others.
     """
 
     labelled: int
     right: int
     tested: int
+    left_out: bool = False
 
     @property
     def share(self) -> float:
@@ -196,7 +198,7 @@ def _left_out(products: Array, examples: Examples) -> Standing:
             scores = fit(products, marks, others[None]).scores(products[own])[0]
             right += int(((scores > 0) == marks[own]).sum())
             tested += len(own)
-    return Standing(len(labelled), right, tested)
+    return Standing(len(labelled), right, tested, left_out=True)
 
 
 def splits_pairs(examples: Examples) -> bool:

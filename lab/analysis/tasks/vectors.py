@@ -88,18 +88,13 @@ def middle(model: LoadedModel) -> int:
     return (model.config.layers + 1) // 2
 
 
-@once
-def together(model: LoadedModel, texts: tuple[str, ...]) -> Brief:
-    """Read texts that are always the same, in batches. Raises as :func:`read` does."""
+def brief(model: LoadedModel, texts: Sequence[str]) -> Brief:
+    """Read texts in batches, and keep the two vectors of each. Raises as :func:`read` does."""
     found = read(model, texts)
     return Brief(found.mark[-1].copy(), found.mean[middle(model)].copy())
 
 
-def one_by_one(model: LoadedModel, texts: Sequence[str]) -> Brief:
-    """Read a learner's texts; a text that was read before is not read again. Raises as :func:`read` does."""
-    found = [together(model, (text,)) for text in texts]
-    width = model.config.width
-    return Brief(
-        np.concatenate([np.empty((0, width), np.float32), *(each.mark for each in found)]),
-        np.concatenate([np.empty((0, width), np.float32), *(each.mean for each in found)]),
-    )
+@once
+def together(model: LoadedModel, texts: tuple[str, ...]) -> Brief:
+    """:func:`brief` of texts that are the same for all visitors, read once."""
+    return brief(model, texts)

@@ -300,7 +300,7 @@ function build(root, first, report) {
     painted.push(() => {
       const { header } = payload;
       const known = ended && watched === header.watched && header.words.length;
-      list.replaceChildren(...(known ? header.words.map(bar) : [make("li", { class: "none" }, silence())]), ...hiding());
+      list.replaceChildren(...(known ? header.words.map(bar) : [make("li", { class: "none" }, silence())]), ...hiding(), ...otherExit());
     });
   }
   /** Why no words are shown. */
@@ -318,6 +318,12 @@ function build(root, first, report) {
     const button = make("button", { type: "button" }, again ? "Show the token again" : `Hide “${header.tokens[watched]}”`);
     button.addEventListener("click", () => act(...(again ? ["show"] : ["hide", watched])));
     return [make("li", { class: "none" }, button)];
+  }
+  /** The other way out of the model: a task that is read from the vector of one token. */
+  function otherExit() {
+    const { exit, exitFrom } = payload.header;
+    if (!exit) return [];
+    return [make("li", { class: "none other" }, make("bdi", {}, exitFrom), " → ", way(exit, `${exit.number} ${exit.title}`, "lesson"))];
   }
   const bar = ([word, probability]) =>
     make(

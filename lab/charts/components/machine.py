@@ -66,6 +66,8 @@ class MachineOnPage:
     ----------
     doors
         By the part's id, the lessons about the part.
+    exit
+        The lesson about the other way out: what the first token, [CLS], knows of the whole text; None for no way.
     found
         By the part's id, what was found there, as sentences.
     leads
@@ -81,6 +83,7 @@ class MachineOnPage:
     """
 
     doors: Mapping[str, Sequence[LessonDoor]] = field(default_factory=dict)
+    exit: LessonDoor | None = None
     found: Mapping[str, Sequence[str]] = field(default_factory=dict)
     leads: str = ""
     marked: str = ""
@@ -182,6 +185,8 @@ class Machine:
             "unread": self.unread,
             "nextWords": self.next_words,
             "opened": None if self.opened is None else [self.opened.layer, self.opened.head],
+            "exit": None if page.exit is None else vars(page.exit),
+            "exitFrom": visible(self.tokens[0], 16) if self.special[0] else "last token",
             "leads": page.leads,
             "marked": page.marked,
             "twin": page.twin,

@@ -57,7 +57,7 @@ def _chart(titles: tuple[str, str, str]) -> alt.LayerChart:
     )
     return alt.LayerChart(layer=[line, other, dots, ring]).encode(
         alt.X("x:Q", title=x_title, axis=ruled_axis(6), scale=alt.Scale(nice=False)),
-        alt.Y("value:Q", title=y_title, axis=ruled_axis(6)),
+        alt.Y("value:Q", title=y_title, axis=ruled_axis(6), scale=alt.Scale(zero=False)),
     )
 
 

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+import streamlit as st
 
 from lab.analysis.tasks.logistic import fit
 from lab.analysis.tasks.teaching import products_of
@@ -22,8 +23,7 @@ from lab.course.sentences.first import BLANK, FIRST
 from lab.course.words import quoted, share
 from lab.figures.axes import KEY, WEIGHT
 from lab.lessons.a_task_of_your_own import LESSON
-from lab.lessons.a_task_of_your_own.teach_it import chosen_labels
-from lab.lessons.a_task_of_your_own.trained_layer import Split, show_trained, split
+from lab.lessons.a_task_of_your_own.trained_layer import ENOUGH, Split, chosen_split, show_trained
 from lab.lessons.a_task_of_your_own.what_cls_knows import mark_name
 from lab.models.loading import LoadedModel
 from lab.models.memo import once
@@ -36,6 +36,7 @@ from lab.questions.returning import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning
 from lab.ui.frame.header import idea
+from lab.ui.parameters import TAUGHT, TAUGHT_OWN
 from lab.ui.play import LessonRun
 from lab.ui.tables import show_table
 from lab.ui.terms import say
@@ -43,29 +44,34 @@ from lab.ui.terms import say
 IDEA = """
 So far the model has not changed; only a classifier on top was learned. Now train the **last layer**, too, by the steps
 of lesson 10: its weights move, so that the classifier is less often wrong."""
-# The sentence whose row of attention is compared.
+# The sentence whose row of attention is compared, if the lab's sentences are learned.
 LOOKED_AT = "The film was not good."
 _VISIBLE = 0.05  # a change of accuracy that is worth a word
+_FEW = 20  # tested sentences; of fewer, nothing is said
 
 
 @dataclass(frozen=True)
 class Gain:
-    """The share of tested sentences that are told rightly: by a classifier alone, and with the trained last layer."""
+    """How many of the ``tested`` sentences are right: with a classifier alone, and with the trained last layer.
 
-    before: float
-    after: float
+    ``mean`` is how many are right with a classifier that reads the mean of the words after the middle layer.
+    """
+
+    before: int
+    after: int
+    mean: int
     tested: int
 
 
 def gain(model: LoadedModel, tuned: Tuned, found: Split) -> Gain:
-    """Compare a classifier on the unchanged model with the trained model, on the sentences that neither has seen."""
-    truth = found.task.truth
-    products = products_of(together(model, found.task.texts).mark)
+    """Compare classifiers on the unchanged model with the trained model, on the sentences that none has seen."""
+    truth, vectors = found.task.truth, together(model, found.task.texts)
     tested = list(found.tested)
-    alone = fit(products, truth, np.array([found.learned])).scores(products[tested])[0]
+    products = [products_of(each) for each in (vectors.mark, vectors.mean)]
+    alone = [fit(each, truth, np.array([found.learned])).scores(each[tested])[0] for each in products]
     with_layer = scores(tuned.model, tuned.head, [found.task.texts[i] for i in tested])
-    right = [float(((each > 0) == truth[tested]).mean()) for each in (alone, with_layer)]
-    return Gain(right[0], right[1], len(tested))
+    mark, mean, after = (int(((each > 0) == truth[tested]).sum()) for each in (*alone, with_layer))
+    return Gain(mark, after, mean, len(tested))
 
 
 @dataclass(frozen=True)
@@ -87,9 +93,14 @@ def best_word(model: LoadedModel, text: str) -> BestWord | None:
     return BestWord(found.word, found.probability)
 
 
-def rows_of_attention(model: LoadedModel, tuned: Tuned) -> Figure:
+def example_of(found: Split) -> str:
+    """A sentence to look at: the lab's, or the first of the learner's own that was not learned."""
+    return found.task.texts[found.tested[0]] if found.own else LOOKED_AT
+
+
+def rows_of_attention(model: LoadedModel, tuned: Tuned, text: str) -> Figure:
     """Draw the last layer's attention from [CLS], as a mean over the heads, before and after the training."""
-    both = [trace(each, LOOKED_AT) for each in (model, tuned.model)]
+    both = [trace(each, text) for each in (model, tuned.model)]
     place = mark_of(both[0].encoding, model.config.causal)
     rows = np.stack([each.attention[-1].mean(0)[place].numpy() for each in both])
     axes = Axis("Last layer", ("before", "after")), Axis(KEY, both[0].labels)
@@ -99,15 +110,19 @@ def rows_of_attention(model: LoadedModel, tuned: Tuned) -> Figure:
 
 def said(found: Gain, name: str) -> str:
     """State what the training of the last layer has gained."""
-    before, after = (f"{100 * each:.0f} of 100" for each in (found.before, found.after))
-    told = f"From {name} of the unchanged model, a classifier reads the label of {before} new sentences rightly."
-    if found.after > found.before + _VISIBLE:
-        return (
-            f"{told} With the trained last layer it is **{after}**: the layer now brings to {name} what the task needs."
-        )
-    if found.after < found.before - _VISIBLE:
-        return f"{told} With the trained last layer it is only **{after}**: it has learned its sentences by heart."
-    return f"{told} With the trained last layer it is {after}: about as many."
+    told = (
+        f"Before, a classifier was right about {found.before} of {found.tested} new sentences from {name}, and about "
+        f"{found.mean} from the mean of the words. With the trained last layer, it is right about **{found.after}** "
+        f"from {name}."
+    )
+    change = (found.after - found.before) / found.tested
+    if found.tested < _FEW:
+        return f"{told} That is too few sentences to say more."
+    if change > _VISIBLE:
+        return f"{told} The training has brought to {name} what the task needs."
+    if change < -_VISIBLE:
+        return f"{told} It has learned its sentences by heart."
+    return told
 
 
 def said_of_blank(before: BestWord, after: BestWord, text: str) -> str:
@@ -155,13 +170,13 @@ def _gain(model: LoadedModel, tuned: Tuned, found: Split) -> Gain:
 
 def show(view: LessonRun) -> None:
     """Train the last layer at a click; then show what is gained, what moved and what is forgotten."""
-    model, found = view.trace.model, split(chosen_labels())
+    model, found = view.trace.model, chosen_split()
     idea(IDEA)
     _show_examples(found)
     tuned = show_trained(model, found)
     if tuned is None:
         return
-    draw(rows_of_attention(model, tuned), "cls-before-and-after")
+    draw(rows_of_attention(model, tuned, example_of(found)), "cls-before-and-after")
     meaning(said(_gain(model, tuned, found), mark_name(model)))
     _show_blank(model, tuned)
     say("**How far the matrices of the layer moved**, as a share of their length:")
@@ -176,6 +191,8 @@ def show(view: LessonRun) -> None:
 def _show_examples(found: Split) -> None:
     whose = "your own sentences" if found.own else "the lab’s sentences with good and bad news"
     say(f"{len(found.learned)} of {whose} are learned. The other {len(found.tested)} test what was learned.")
+    if TAUGHT.chosen() == TAUGHT_OWN and not found.own:
+        st.caption(f"You have too few of your own: {ENOUGH} of each label are needed (in “Teach it”).")
 
 
 def _show_blank(model: LoadedModel, tuned: Tuned) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
 from lab.analysis.tasks import logistic
 from lab.analysis.tasks.logistic import fit, probability
@@ -21,7 +22,7 @@ from lab.analysis.tasks.teaching import (
     splits_pairs,
     standing,
 )
-from lab.analysis.tasks.vectors import Brief, middle, one_by_one, together
+from lab.analysis.tasks.vectors import Brief, brief, middle, together
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.components.teach import TaughtSentence, Teach
@@ -53,7 +54,7 @@ from lab.models.twin import untrained_twin
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.kinds import which_holds
-from lab.questions.question import Question
+from lab.questions.question import MARGIN, Question
 from lab.questions.returning import Spot
 from lab.ui import selection
 from lab.ui.components import mount
@@ -69,7 +70,10 @@ IDEA = """
 Give a few sentences a label. After each one, a new classifier has learned from all of them, and says what it thinks of
 the others."""
 _STATE, _LIST, _ASKED, _TYPED, _NEW = "_taught_state", "_taught_list", "_taught_asked", "_taught_typed", "_taught_new"
+_VECTORS, _TWIN = "_taught_vectors", "_taught_twin"
+_LARGEST_TWIN = 200_000_000  # bytes; a larger model is not kept a second time for a learner's own sentences
 _COIN = 0.1  # a classifier this much better than a coin has learned something
+_FEW = 6  # sentences; with fewer to test it, a share means nothing
 
 
 def chosen_labels() -> VisitLabels:
@@ -80,13 +84,16 @@ def chosen_labels() -> VisitLabels:
 
 @dataclass(frozen=True, eq=False)
 class Class:
-    """The sentences that are taught, with their vectors by the model and by its untrained twin."""
+    """The sentences that are taught, with their vectors by the model and by its untrained twin.
+
+    ``twin`` is None for a learner's own sentences in a model that is too large to be kept twice.
+    """
 
     texts: tuple[str, ...]
     examples: Examples
     labels: tuple[str, str]
     vectors: Brief
-    twin: Brief
+    twin: Brief | None
 
     @property
     def products(self) -> Array:
@@ -99,17 +106,38 @@ def lab_class(model: LoadedModel, now: VisitLabels) -> Class:
     return Class(LAB_TEXTS, lab_examples(now), (GOOD, BAD), together(model, LAB_TEXTS), together(twin, LAB_TEXTS))
 
 
-def own_class(model: LoadedModel, now: VisitLabels) -> Class:
+def chosen_own_class(model: LoadedModel, now: VisitLabels) -> Class:
     """The learner's own sentences."""
     texts = tuple(text for text, _ in now.own)
-    vectors = [one_by_one(each, texts) for each in (model, untrained_twin(model))]
-    return Class(texts, own_examples(now), now.labels, *vectors)
+    vectors = _chosen_vectors(model, texts)
+    if model.nbytes > _LARGEST_TWIN:
+        return Class(texts, own_examples(now), now.labels, vectors, None)
+    # Nobody draws the twin again as long as a visit that teaches holds it.
+    twin = st.session_state[_TWIN] = untrained_twin(model)
+    return Class(texts, own_examples(now), now.labels, vectors, _chosen_vectors(twin, texts))
+
+
+def _chosen_vectors(model: LoadedModel, texts: Sequence[str]) -> Brief:
+    """The vectors of the learner's sentences, which only this visit keeps; new sentences are read together."""
+    every: dict[str, dict[str, Brief]] = st.session_state.setdefault(_VECTORS, {})
+    known = every.setdefault(model.id, {})
+    new = [text for text in texts if text not in known]
+    found = brief(model, new) if new else Brief(_none(model), _none(model))
+    known |= {text: Brief(found.mark[i], found.mean[i]) for i, text in enumerate(new)}
+    for text in known.keys() - set(texts):
+        del known[text]
+    marks, means = ([getattr(known[text], name) for text in texts] for name in ("mark", "mean"))
+    return Brief(np.array(marks), np.array(means)) if texts else found
+
+
+def _none(model: LoadedModel) -> NDArray[np.float32]:
+    return np.empty((0, model.config.width), np.float32)
 
 
 def names_of(model: LoadedModel) -> tuple[str, str, str]:
     """The names of the three lines: the mean of the words, [CLS], and the mean with random weights."""
     return (
-        f"mean of the words, layer {middle(model)}",
+        f"mean, layer {middle(model)}",
         f"{mark_name(model)}, last layer",
         "mean, random weights",
     )
@@ -117,8 +145,10 @@ def names_of(model: LoadedModel) -> tuple[str, str, str]:
 
 def rises(model: LoadedModel, taught: Class) -> Mapping[str, LearningCurve]:
     """How good the classifier is with 2, 4, 8 … of the examples, by the name of the vector that it reads."""
-    read = taught.products, products_of(taught.vectors.mark), products_of(taught.twin.mean)
-    found = {name: rise(each, taught.examples) for name, each in zip(names_of(model), read, strict=True)}
+    read = [taught.products, products_of(taught.vectors.mark)]
+    if taught.twin is not None:
+        read.append(products_of(taught.twin.mean))
+    found = {name: rise(each, taught.examples) for name, each in zip(names_of(model), read, strict=False)}
     return {name: each for name, each in found.items() if each is not None}
 
 
@@ -136,34 +166,35 @@ def said(taught: Class, now: Standing | None) -> str:
     first, second = taught.labels
     if now is None:
         return f"Label at least one sentence as {first} and one as {second}. Then the classifier can learn."
-    if not now.tested:
-        return "There is no other sentence yet whose label is known. Label a few more."
-    told = (
-        f"From {now.labelled} examples, it has learned to read **{100 * now.share:.0f} of 100** other sentences "
-        "rightly."
-    )
+    if now.tested < _FEW:
+        return "There are too few sentences to test it. Label more, or type a new sentence below."
+    if now.left_out:
+        return (
+            "In turn, a tenth of your sentences is left out, and a classifier learns the others. It is right about "
+            f"**{now.right} of {now.tested}** sentences that it has not learned. A coin would be right about half."
+        )
+    told = f"After {now.labelled} examples, it is right about **{now.right} of {now.tested}** other sentences."
     if splits_pairs(taught.examples) and now.labelled >= len(LAB_PAIRS) / 2:
-        return f"{told} {_with_pairs(taught)}"
-    if now.share < 0.5 + _COIN:
-        return f"{told} A coin would be right on 50."
-    return told
+        return f"{told} {_with_pairs(taught, now)}"
+    return f"{told} A coin would be right about half." if now.share < 0.5 + _COIN else told
 
 
-def _with_pairs(taught: Class) -> str:
+def _with_pairs(taught: Class, now: Standing) -> str:
     """Compare one sentence of each pair with both sentences of half the pairs."""
-    both = four_more(VisitLabels(), len(LAB_PAIRS) // 2)
-    other = standing(taught.products, lab_examples(both))
-    assert other is not None
+    both = standing(taught.products, lab_examples(four_more(VisitLabels(), len(LAB_PAIRS) // 2)))
+    assert both is not None
+    told = f"With **both sentences** of {len(LAB_PAIRS) // 2} pairs, it is {both.right} of {both.tested}"
+    if both.share - now.share < MARGIN:
+        return f"{told}: with these vectors, it makes little difference."
     return (
-        f"From **both sentences** of {len(LAB_PAIRS) // 2} pairs, it would be {100 * other.share:.0f}. Partners are "
-        "about one thing. Here it has seen each thing with one label only, so it learns the things, and each partner "
-        "misleads it."
+        f"{told}. The two sentences of a pair are about the same thing. With one of each, every thing has one label "
+        "only, so the classifier learns the thing in place of the news. But the partner has the other label."
     )
 
 
 def of_new(taught: Class, text: str, model: LoadedModel) -> str:
     """Say what the classifier thinks of a new sentence, and how sure it is."""
-    fresh = one_by_one(model, [text]).mean
+    fresh = brief(model, [text]).mean
     x = centred(np.concatenate([taught.vectors.mean, fresh]))
     marks = np.array([*(bool(mark) for mark in taught.examples.marks), False])
     share = float(probability(fit(x @ x.T, marks, taught.examples.labelled[None]).scores(x @ x.T)[0])[-1])
@@ -200,13 +231,14 @@ def show(view: LessonRun) -> None:
         _show_shortcuts()
     else:
         _show_own_controls(model)
-    taught = lab_class(model, chosen_labels()) if lab else own_class(model, chosen_labels())
+    taught = lab_class(model, chosen_labels()) if lab else chosen_own_class(model, chosen_labels())
     left, right = st.columns([3, 2], gap="large")
     with left:
         _show_list(taught, lab)
     with right:
         _show_learned(model, taught)
-    code(logistic.fit)
+    if taught.examples.ready:
+        code(logistic.fit)
 
 
 def _show_learned(model: LoadedModel, taught: Class) -> None:
@@ -214,6 +246,7 @@ def _show_learned(model: LoadedModel, taught: Class) -> None:
     found = rises(model, taught)
     if found:
         draw(curve(found), "taught")
+        st.caption("Each point is a mean over many draws of so many examples. The band holds four fifths of the draws.")
     meaning(said(taught, standing(taught.products, taught.examples)))
     if not taught.examples.ready:
         return
@@ -237,6 +270,8 @@ def _show_list(taught: Class, lab: bool) -> None:
     kept = "" if asks or lab else as_kept(chosen_labels())
     figure = Teach(taught.labels, rows, not lab, kept, asks)
     mount("teach", figure.payload(), _LIST, states=["act", "kept"], on_change=_choose_clicked)
+    if lab and said_of is not None:
+        st.caption("A wavy line: the classifier is wrong there.")
 
 
 def _choose_clicked() -> None:
@@ -270,7 +305,7 @@ def _show_shortcuts() -> None:
         st.button("Label four more", key="_four", on_click=_choose, args=(four_more(now),), type="primary")
         st.button("Label thirty", key="_thirty", on_click=_choose, args=(four_more(empty, len(LAB_PAIRS) // 2),))
         st.button("Label one of each pair", key="_one", on_click=_choose, args=(one,))
-        st.button("Start afresh", key="_afresh", on_click=_choose, args=(empty,), type="tertiary")
+        st.button("Start again", key="_afresh", on_click=_choose, args=(empty,), type="tertiary")
 
 
 def _show_own_controls(model: LoadedModel) -> None:
@@ -284,26 +319,24 @@ def _show_own_controls(model: LoadedModel) -> None:
         _choose(now)
         _show_notes(notes)
     with st.form("_sentences", clear_on_submit=True, border=False):
-        typed = st.text_area(
+        st.text_area(
             "Your sentences, one a line",
             height=90,
             key=_TYPED,
             max_chars=MOST * LONGEST,
             help="A label may follow a sentence after a tab, as in the file. Sentences stay in this browser.",
         )
-        if st.form_submit_button("Add", icon=":material/add:"):
-            _add(model, typed)
-            st.rerun()  # the fields above were drawn with the labels and sentences as they were
+        st.form_submit_button("Add", icon=":material/add:", on_click=_choose_typed, args=(model,))
     with st.container(horizontal=True):
         if now.own:
             file("Your sentences as a file", "sentences", "tsv", as_file(now).encode())
             empty = VisitLabels(now.marks, (), now.labels)
-            st.button("Take all out", key="_afresh", on_click=_choose, args=(empty,), type="tertiary")
+            st.button("Remove all", key="_afresh", on_click=_choose, args=(empty,), type="tertiary")
 
 
-def _add(model: LoadedModel, typed: str) -> None:
-    """Add the typed sentences that the model can read."""
-    now, notes = added(chosen_labels(), typed)
+def _choose_typed(model: LoadedModel) -> None:
+    """Add the typed sentences that the model can read, before the page is drawn again."""
+    now, notes = added(chosen_labels(), st.session_state[_TYPED])
     kept = []
     for text, mark in now.own:
         try:

@@ -13,9 +13,11 @@ from lab.analysis.tasks.tuning import STEPS, Tuned, tune
 from lab.course.sentences.tasks import news
 from lab.lessons.a_task_of_your_own.copies import Copy, copy_of, keep
 from lab.lessons.a_task_of_your_own.taught import VisitLabels
+from lab.lessons.a_task_of_your_own.teach_it import chosen_labels
 from lab.models.batches import ProgressFunction
 from lab.models.loading import LoadedModel
 from lab.ui.long_work import offer
+from lab.ui.parameters import TAUGHT, TAUGHT_OWN
 
 ENOUGH = 8  # sentences of each label; with fewer of the learner's own, the lab's are used
 _COPY = "_trained_layer"
@@ -39,10 +41,10 @@ class Split:
         return tuple(self.task.marks[i] for i in self.learned)
 
 
-def split(now: VisitLabels) -> Split:
-    """Return the learner's own labelled sentences if they are enough, else the lab's; half of them are learned."""
+def split(now: VisitLabels, *, wants_own: bool) -> Split:
+    """Return the learner's own labelled sentences if they are wanted and enough, else the lab's; half are learned."""
     own = [(text, mark) for text, mark in now.own if mark is not None]
-    is_own = all(sum(mark is label for _, mark in own) >= ENOUGH for label in (True, False))
+    is_own = wants_own and all(sum(mark is label for _, mark in own) >= ENOUGH for label in (True, False))
     if is_own:
         texts, marks = zip(*own, strict=True)
         task = LabelledTask("own", now.labels, texts, marks, tuple(range(len(texts))))
@@ -50,6 +52,11 @@ def split(now: VisitLabels) -> Split:
         task = news()
     fold = folds(task.groups, 2)
     return Split(task, _where(fold == 0), _where(fold == 1), is_own)
+
+
+def chosen_split() -> Split:
+    """The sentences of the list that the learner has chosen in *Teach it*, if they are enough."""
+    return split(chosen_labels(), wants_own=TAUGHT.chosen() == TAUGHT_OWN)
 
 
 def _where(chosen: np.ndarray) -> tuple[int, ...]:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
 import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
-from lab.analysis.tasks.probing import Accuracy, LabelledTask, accuracy, right
-from lab.analysis.tasks.vectors import read
+from lab.analysis.tasks.probing import Accuracy, LabelledTask, accuracy, lead, right
+from lab.analysis.tasks.vectors import middle, read
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.banded import banded_lines
@@ -37,8 +35,8 @@ from lab.ui.tables import show_table
 from lab.ui.terms import say
 
 IDEA = """
-{mark} {stands} for the whole sentence. What does its vector know of it? Let a **classifier** read a **label** from the
-vector: it learns a weight for each number of the vector. The model does not change."""
+{mark} {role}. What does its vector know of the sentence? Let a **classifier** read a **label** from the vector: it
+learns a weight for each number of the vector. The model does not change."""
 
 
 @dataclass(frozen=True)
@@ -46,18 +44,14 @@ class Known:
     """What each layer knows of a task, (L+1) each: the embeddings, then each layer.
 
     ``mark`` reads the vector of [CLS] (in a causal model, of the last token), ``mean`` the mean of the words; the
-    untrained twin has the same.
+    untrained twin has the same. ``leads`` is how much more the mean of the words knows than [CLS] after each layer.
     """
 
     mark: tuple[Accuracy, ...]
     mean: tuple[Accuracy, ...]
     twin_mark: tuple[Accuracy, ...]
     twin_mean: tuple[Accuracy, ...]
-
-    @property
-    def best(self) -> int:
-        """The layer after which the mean of the words knows most; 0 for the embeddings."""
-        return int(np.argmax([each.share for each in self.mean]))
+    leads: tuple[Accuracy, ...]
 
 
 @once
@@ -65,13 +59,10 @@ def known(model: LoadedModel, task: str) -> Known:
     """Measure a task on each layer of a model and of its untrained twin."""
     chosen = task_of(task)
     own, twin = (read(each, chosen.texts) for each in (model, untrained_twin(model)))
-    return Known(
-        *(_by_layer(chosen, vectors) for vectors in (own.mark, own.mean, twin.mark, twin.mean)),
-    )
-
-
-def _by_layer(task: LabelledTask, vectors: NDArray[np.float32]) -> tuple[Accuracy, ...]:
-    return tuple(accuracy(task, right(task, layer)) for layer in vectors)
+    found = [[right(chosen, layer) for layer in each] for each in (own.mark, own.mean, twin.mark, twin.mean)]
+    lines = [tuple(accuracy(chosen, layer) for layer in each) for each in found]
+    leads = tuple(lead(chosen, mean, mark) for mark, mean in zip(*found[:2], strict=True))
+    return Known(lines[0], lines[1], lines[2], lines[3], leads)
 
 
 def mark_name(model: LoadedModel) -> str:
@@ -96,7 +87,7 @@ def by_layer(trace: Trace, task: str) -> Figure:
     band = [each.low for each in found.mean], [each.high for each in found.mean]
     x = AxisPlaces("Read after layer (0: the embeddings)", range(len(found.mean)))
     first, second = task_of(task).labels
-    title = f"Is it {first} or {second}? Share of new sentences that are read rightly"
+    title = f"Is it {first} or {second}? Share of new sentences that are right"
     scale = Scale("Share right", (0.3, 1.0), ".2f")
     return banded_lines(series(trace.model, task), band, x, scale, title=title, level=0.5)
 
@@ -106,22 +97,28 @@ def _of_100(each: Accuracy) -> str:
 
 
 def said(model: LoadedModel, task: str) -> str:
-    """Compare [CLS] after the last layer with the mean of the words, where it is best."""
+    """Compare [CLS] with the mean of the words after the middle layer, and after the last one."""
     found, mark = known(model, task), mark_name(model)
-    last, best = found.mark[-1], found.mean[found.best]
-    where = "in the embeddings" if found.best == 0 else f"after layer {found.best}"
+    at = middle(model)
+    told = (
+        f"After layer {at}, a classifier is right about **{_of_100(found.mark[at])}** new sentences from the vector of "
+        f"{mark}, and about **{_of_100(found.mean[at])}** from the mean of the words. {_who(found, at, mark)}"
+    )
     if twin_of(model.id) is not None:
-        return (
-            f"These weights are random. From {mark}, the classifier reads {_of_100(last)} sentences rightly, from the "
-            f"mean of the words {_of_100(best)} at best. That much the words tell without any training."
-        )
-    told = f"From {mark} after the last layer, the classifier reads **{_of_100(last)}** new sentences rightly."
-    mean = f"From the mean of the words {where}, it is **{100 * best.share:.0f}**"
-    if best.share - last.share > MARGIN / 2:
-        return f"{told} {mean} ({100 * best.low:.0f} to {100 * best.high:.0f}). **The mean knows more.**"
-    if last.share - best.share > MARGIN / 2:
-        return f"{told} {mean} at best. **{_upper(mark)} knows more.**"
-    return f"{told} {mean}: about as many."
+        return f"These weights are random. {told}"
+    if at == model.config.layers:
+        return told
+    mean, own = (f"{100 * each[-1].share:.0f}" for each in (found.mean, found.mark))
+    return f"{told} After the last layer it is {own} and {mean}. {_who(found, -1, mark)}"
+
+
+def _who(found: Known, at: int, mark: str) -> str:
+    """Say which of the two vectors knows more after a layer, if the interval of the difference leaves out 0."""
+    if found.leads[at].low > 0:
+        return "**The mean knows more.**"
+    if found.leads[at].high < 0:
+        return f"**{_upper(mark)} knows more.**"
+    return "Neither clearly knows more."
 
 
 def _upper(text: str) -> str:
@@ -130,43 +127,40 @@ def _upper(text: str) -> str:
 
 @asks(
     basis=bet(
-        "[CLS] was put there to stand for the whole sentence, so its vector knows most.",
-        "Nobody has trained [CLS] for this task, so the words’ own vectors know more.",
+        "[CLS] belongs to no word, so the layers collect in it what the sentence says.",
+        "Each word’s own vector says what the word means here, and nothing has made [CLS] collect it.",
     ),
     hint="What was [CLS] trained for, when the model learned to fill blanks?",
 )
 def who_knows_more(spot: Spot) -> Question | None:
-    """Ask whether [CLS] after the last layer or the mean of the words knows more of good and bad news."""
+    """Ask whether [CLS] or the mean of the words knows more of good and bad news, after the middle layer."""
     model = spot.trace.model
     if twin_of(model.id) is not None or model.config.causal:
         return None
-    found = known(model, NEWS_TASK)
-    last, best = found.mark[-1], found.mean[found.best]
-    if abs(best.share - last.share) < MARGIN:
+    found, at = known(model, NEWS_TASK), middle(model)
+    if found.leads[at].low <= MARGIN / 2 and found.leads[at].high >= -MARGIN / 2:
         return None
-    told = (
-        f"From [CLS], {_of_100(last)} sentences are read rightly. From the mean of the words, {_of_100(best)} are, at "
-        "best."
-    )
-    mean = best.share > last.share
+    mean = found.leads[at].share > 0
     why = (
-        "The vector of each word has what the word means in this sentence. [CLS] was not trained to collect it."
-        if mean
-        else "The last layer has brought what matters here to [CLS]."
+        f"From [CLS], it is right about {_of_100(found.mark[at])} sentences, from the mean about "
+        f"{_of_100(found.mean[at])}."
     )
     options = (
-        Option("From the vector of [CLS] after the last layer", f"{told} {why}", not mean),
-        Option("From the mean of the words’ vectors", f"{told} {why}", mean),
+        Option("From [CLS]: it belongs to no word, so the layers collect there what the sentence says", why, not mean),
+        Option("From the mean of the words: nothing has made [CLS] collect what they mean", why, mean),
     )
-    prompt = "From which vector can a classifier read better whether a sentence brings good or bad news?"
+    prompt = (
+        f"A classifier should tell good news from bad news, after layer {at} of {model.config.layers}. From which "
+        "vector is it right more often?"
+    )
     return shuffled("who-knows-more", prompt, options)
 
 
 def show(view: LessonRun) -> None:
     """Ask which vector knows more; then show what each layer knows of the chosen task."""
     model = view.trace.model
-    stands = "alone has seen every word, so it stands" if model.config.causal else "is meant to stand"
-    idea(IDEA.format(mark=_upper(mark_name(model)), stands=stands))
+    role = "is the only one that has seen every word" if model.config.causal else "belongs to no word"
+    idea(IDEA.format(mark=_upper(mark_name(model)), role=role))
     name = TASK.choose("The label", width=280)
     task = TASKS[name]
     _show_examples(task_of(task))
@@ -175,16 +169,16 @@ def show(view: LessonRun) -> None:
     draw(partial(by_layer, view.trace, task), "cls-knows")
     meaning(said(model, task))
     say(_why(model))
-    st.caption(
-        f"{len(task_of(task).texts)} sentences, half of each label. Nine tenths of them are learned, the rest tested, "
-        "in turn. The band is the interval of the mean of the words, by drawing the sentences again."
-    )
     others = [each for each in TASKS if each != name]
     try_this("another label. Is it in the same layer?", others[0], {TASK: others[0]})
     with st.expander(
         "Every layer, with intervals", icon=":material/table_rows:", on_change="rerun", key="_cls"
     ) as rows:
         if rows.open:
+            say(
+                f"{len(task_of(task).texts)} sentences, half of each label. Nine tenths of them are learned, the rest "
+                "tested, in turn. An interval comes from drawing the sentences again and again."
+            )
             show_table(table(model, task))
     code(right)
 
@@ -193,8 +187,8 @@ def _why(model: LoadedModel) -> str:
     if model.config.causal:
         return "This model reads from left to right, so only its last token has seen the whole sentence."
     return (
-        "In the embeddings, [CLS] is the same in every sentence, so nothing can be read from it. The layers bring "
-        "something of the words to it, but nobody has trained it for this label yet."
+        "In the embeddings, [CLS] is the same in every sentence. The layers bring something of the words to it, but "
+        "nobody has trained it for this label yet."
     )
 
 

@@ -13,12 +13,13 @@ from lab.analysis.tasks.turning import Turning, turning
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
-from lab.course.words import VISIBLE, listed, quoted, told_apart
+from lab.course.words import VISIBLE, listed, told_apart
 from lab.lessons.a_task_of_your_own import LESSON
-from lab.lessons.a_task_of_your_own.change_the_model import LOOKED_AT
-from lab.lessons.a_task_of_your_own.teach_it import chosen_labels
-from lab.lessons.a_task_of_your_own.trained_layer import show_trained, split
+from lab.lessons.a_task_of_your_own.change_the_model import example_of
+from lab.lessons.a_task_of_your_own.taught import LONGEST
+from lab.lessons.a_task_of_your_own.trained_layer import chosen_split, show_trained
 from lab.lessons.a_task_of_your_own.what_cls_knows import mark_name
+from lab.models.encoding import TextError
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace, trace
 from lab.questions.asking import asks
@@ -30,12 +31,11 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning
 from lab.ui.frame.header import idea
 from lab.ui.play import LessonRun
-from lab.ui.shared.borrowed import borrows
 from lab.ui.terms import say
 
 IDEA = """
-Why does the trained model give this answer? Cut one word off, so that no other token hears it, and ask again. Which
-word **turns** the answer?"""
+Why does the trained model give this answer? Cut one word off, so that no other token can attend to it, and ask again.
+Which word **turns** the answer?"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +90,10 @@ def said(found: Classified, mark: str) -> str:
         change = found.probability - found.without[found.found.places.index(top)]
         if change < VISIBLE:
             return f"{told} No single word matters: without any of them, the answer is as sure as before."
-        return f"{told} No single word turns it. It loses most without {told_apart(found.trace, top)}: {change:.2f}."
+        return f"{told} No single word turns it. Without {told_apart(found.trace, top)}, it loses most: {change:.2f}."
     names = listed([told_apart(found.trace, place) for place in turns])
-    told = f"{told} Without {names}, it turns."
+    each = "" if len(turns) == 1 else "each of "
+    told = f"{told} Without {each}{names}, it turns."
     if found.found.looked_at in turns:
         return f"{told} {_upper(mark)} also looks most at {seen}."
     return f"{told} {_upper(mark)} looks most at another word: {seen}. **Attention does not tell what matters.**"
@@ -110,11 +111,11 @@ def _upper(text: str) -> str:
 def which_proves(spot: Spot) -> Question | None:
     """Ask what shows that an answer depends on a word."""
     why = (
-        "Only a change of the word shows what the answer does without it. A weight of attention says how much of a "
-        "value arrives, not whether the answer needs it."
+        "Only a cut shows what happens to the answer without the word. A weight of attention says how much of a value "
+        "arrives, not whether the answer needs it."
     )
     outcomes = {
-        "The answer turns if the word is cut off": True,
+        "The answer changes if the word is cut off": True,
         "[CLS] gives the word the largest weight": False,
         "The word is the longest one of the sentence": False,
     }
@@ -124,15 +125,18 @@ def which_proves(spot: Spot) -> Question | None:
 
 def show(view: LessonRun) -> None:
     """Show the answer without each word, beside the attention of [CLS]."""
-    model, found = view.trace.model, split(chosen_labels())
+    model, found = view.trace.model, chosen_split()
     idea(IDEA)
     tuned = show_trained(model, found)
     if tuned is None:
         say("First train the last layer: the answer is read from its vector.")
         return
-    text = LOOKED_AT if borrows("why-this-answer", "one short word decides what it says.") else view.trace.text
-    say(f"{quoted(text)}")
-    now = answer(model, tuned, text, found.task.labels)
+    text = st.text_input("A sentence", example_of(found), max_chars=LONGEST)
+    try:
+        now = answer(model, tuned, text, found.task.labels)
+    except TextError as error:
+        st.info(str(error), icon=":material/edit:")
+        return
     if now is None:
         st.info("This text has no word to cut off. Write a longer one.", icon=":material/edit:")
         return
@@ -144,6 +148,6 @@ def show(view: LessonRun) -> None:
     meaning(said(now, mark_name(model)))
     st.caption(
         "A cut says what happens without a word, not where its meaning is. The classifier has learned few sentences, "
-        "so it errs."
+        "so it makes mistakes."
     )
     code(turning)

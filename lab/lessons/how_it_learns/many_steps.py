@@ -68,8 +68,8 @@ def said(first: Snapshot, now: Snapshot, words: tuple[int, ...], place: int) -> 
     before, after = right(first.model, words, place), right(now.model, words, place)
     return (
         f"{told}, and the right letter *{letter(words[place])}* from {share(before)} to **{share(after)}**. In "
-        f"{now.accuracy:.0%} of new sentences, the toy’s first choice is right; always the same letter would be right "
-        f"in {chance(now.plan):.0%}."
+        f"{now.accuracy:.0%} of new sentences, the toy’s first choice is right; a toy that always says the same letter "
+        f"would be right in {chance(now.plan):.0%}."
     )
 
 
@@ -88,7 +88,10 @@ def show(view: LessonRun) -> None:
     run = live.train_if_asked()
     rule = rule_named(chosen[TOY_RULE])
     if not rule.holds(words):
-        say(f"Your letters **{as_text(words)}** follow no rule, so no letter is right. You see what the toy expects.")
+        say(
+            f"Your letters **{as_text(words)}** do not follow the rule, so no letter is right. You see what the toy "
+            "expects."
+        )
     question = missing_letter(rule, words, place) if rule.holds(words) else None
     if not predict(LESSON, question, in_sight=run is not None):
         return
@@ -98,7 +101,6 @@ def show(view: LessonRun) -> None:
         draw(letters(before, words, place), "toy-blank")
     else:
         _show_states(run, words, place)
-        meaning(said(run.kept[0], run.latest, words, place))
         say("A real model learns in the same way. lab-bert, the small BERT of this lab, took thousands of such steps.")
         code(plan.what.draw, logits, train)
 
@@ -114,4 +116,6 @@ def _show_states(run: TrainingRun, words: tuple[int, ...], place: int) -> None:
         draw(falling(run, now.step), "toy-loss")
     with right_side:
         draw(letters(now.model, words, place), "toy-blank")
+    say("Each map is a head. The last row is the blank: where does it look, before the training and after it?")
     draw(head_maps([(f"step {now.step}", hidden(now.model, words, place))]), "toy-maps")
+    meaning(said(run.kept[0], now, words, place))

@@ -32,12 +32,12 @@ from lab.ui.terms import say
 from lab.ui.toys import toy_runs
 
 IDEA = """
-The loss says how wrong a model is. How does it get smaller? Take one of the **weights** of an untrained toy and move
-it. All other weights stay as they are."""
+The loss says how wrong a model is. How does it get smaller? Here is a **toy**, a model so small that it learns in
+seconds. It has learned nothing yet. Move one of its **weights**. All others stay as they are."""
 _FLAT = 0.02  # a slope this small leads nowhere
 _STEP = 1.0  # the learning rate of the nudge of the one weight
 _TANGENT = 0.9  # half the length of the straight line at the dot
-_GRID = 100  # positions of the slider
+_APART = 0.01  # positions of the slider
 _RATE, _WEIGHT = "_learning_rate", "_one_weight"
 
 
@@ -73,9 +73,9 @@ def said(here: Slope) -> str:
 def checked(here: Slope) -> str:
     """Compare the slope with a finite difference."""
     return (
-        "The slope is the **gradient** of this weight. It is computed backwards through every operation of the model. "
-        f"Two losses, a little to the left and to the right, give the same slope: {signed(here.gradient, 4)} and "
-        f"{signed(here.difference, 4)}."
+        "The slope is the **gradient** of this weight. A nudge moves the weight by this slope, so nudges get smaller "
+        f"towards the bottom. The derivatives of all operations give {signed(here.gradient, 4)}. Two losses, a little "
+        f"to the left and to the right, give {signed(here.difference, 4)}."
     )
 
 
@@ -111,8 +111,8 @@ def taken(plan: Plan, rate: float) -> StepTaken:
 def said_of_step(found: StepTaken) -> str:
     """State what the step did to the loss, and whether its rate was too large."""
     told = (
-        f"All {found.weights:,} weights move together, by {found.moved:.1%} of their length, and the loss goes from "
-        f"{found.before:.2f} to **{found.after:.2f}**."
+        f"All {found.weights:,} weights move together, by {found.moved:.1%} of the length of all weights as one "
+        f"vector, and the loss goes from {found.before:.2f} to **{found.after:.2f}**."
     )
     if found.after > found.before:
         return f"{told} This rate is too large: the step jumps over the valley and lands higher up."
@@ -163,8 +163,8 @@ def show(view: LessonRun) -> None:
     say("**All weights at once.** Training moves every weight against its own gradient: gradient × **learning rate**.")
     _show_rate(plan)
     say(
-        f"The gradient comes from a **batch** of {sentences(plan)} sentences. The next step takes other sentences, so "
-        "the loss of all sentences falls."
+        f"The gradient comes from a **batch** of {sentences(plan)} sentences. Each step takes other sentences, so that "
+        "the model does not learn only these."
     )
     ask_beside(LESSON, which_way(Spot.of(view.trace)))
     code(one_step.slope, one_step.descent)
@@ -174,18 +174,19 @@ def show(view: LessonRun) -> None:
 def _show_weight(plan: Plan) -> None:
     """Draw the loss over one weight; the slider and the button move the weight, and redraw only this part."""
     found = one_step.weight(plan)
-    low, high = found.value - REACH, found.value + REACH
+    middle = round(found.value, 2)  # the ends are multiples of the step: otherwise Streamlit's slider leaves its range
+    low, high = round(middle - REACH, 2), round(middle + REACH, 2)
     key = f"{_WEIGHT}.{plan.what.id}.{plan.seed}.{plan.layers}.{plan.heads}"
-    st.session_state.setdefault(key, found.value)
+    st.session_state.setdefault(key, middle)
 
     def nudge() -> None:
         here = st.session_state[key]
         st.session_state[key] = min(high, max(low, here - _STEP * slope(plan, here).gradient))
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        say(f"The weight is {name_of(plan, found)}.")
+        say(f"The weight is {name_of(plan, found)} (lesson 2).")
         st.button("One nudge downhill", icon=":material/south_east:", on_click=nudge, key="_nudge")
-    value = st.slider("The weight", low, high, step=(high - low) / _GRID, key=key, format="%.2f")
+    value = st.slider("The weight", low, high, step=_APART, key=key, format="%.2f")
     draw(valley(plan, value), "valley")
     here = slope(plan, value)
     meaning(said(here))

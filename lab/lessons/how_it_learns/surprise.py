@@ -36,7 +36,7 @@ from lab.ui.terms import say
 _OFFERED = 8  # words in the menu
 _LEAST = 4.0  # the curve reaches at least as high as this loss
 _POINTS = 160
-OWN, TWIN, GUESS = "this model", "with random weights", "a guess"
+OWN, TWIN, GUESS = "this model", "random weights", "a guess"
 _APART = 1.0  # nats between two marks whose names can both be read
 
 IDEA = """
@@ -74,7 +74,7 @@ def _told_apart(found: Mapping[str, float]) -> Mapping[str, float]:
     twin, guess = found.get(TWIN), found[GUESS]
     if twin is None or abs(twin - guess) > _APART:
         return found
-    return {OWN: found[OWN], f"{TWIN}, or by a guess": twin}
+    return {OWN: found[OWN], f"{TWIN}, {GUESS}": twin}
 
 
 def said(traced: Trace, place: int, token_id: int) -> str:
@@ -112,12 +112,9 @@ def halved(spot: Spot) -> Question | None:
     outcomes = {
         "By ln 2 = 0.69, whatever p is": True,
         "It is twice as large": False,
-        "The larger p is, the more": False,
+        "By more, if p is large": False,
     }
-    why = (
-        "−ln(p/2) = −ln p + ln 2. Each halving of the probability adds the same 0.69 to the loss. So a model pays most "
-        "for a right word that it had nearly ruled out."
-    )
+    why = "−ln(p/2) = −ln p + ln 2. Each halving of the probability adds the same 0.69 to the loss."
     prompt = (
         "One model gives the right word the probability p, another gives it half of p. How much larger is its loss?"
     )
@@ -130,7 +127,7 @@ def per_token(traced: Trace) -> Figure:
     assert found is not None
     names = [f"{each.place + 1} {word_of(traced.model.tokenizer, each.token_id)}" for each in found.trained.scores]
     values = [-each.log_probability for each in found.trained.scores]
-    return bars(names, values, Scale("Loss (nats)", format=".2f"), title="The loss of each word of the sentence")
+    return bars(names, values, Scale("Loss (nats)", format=".2f"), title="The loss of each word, if it alone is hidden")
 
 
 def _words(view: PredictionView) -> Mapping[str, Candidate]:
@@ -155,8 +152,8 @@ def show(view: PredictionView) -> Trace:
     meaning(said(view.trace, view.place, word.token_id))
     say(
         "This number, −ln p, is the **loss** of the blank. It is 0 if the model gave everything to the right word, and "
-        "the less the word got, the larger it is. It is also called **cross-entropy**. The loss of many words is their "
-        "mean:"
+        "the less the word got, the larger it is. It is also called **cross-entropy**, and its unit is the nat. The "
+        "loss of many words is their mean:"
     )
     _show_sentence(view)
     code(surprise)

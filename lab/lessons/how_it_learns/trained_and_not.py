@@ -43,9 +43,9 @@ class CoursePicture:
 
 
 def _sums(trace: Trace) -> str:
-    """The range of the sums of all rows of attention."""
-    sums = trace.attention.sum(-1)
-    return f"{float(sums.min()):.2f} to {float(sums.max()):.2f}"
+    """The range of the sums of all rows of attention; one number if they are equal."""
+    low, high = (f"{float(each):.2f}" for each in trace.attention.sum(-1).aminmax())
+    return low if low == high else f"{low} to {high}"
 
 
 def _word_of(trace: Trace) -> int | None:
@@ -129,7 +129,7 @@ def show(view: LessonRun) -> None:
     show_machine(view.trace, "machine-untrained", MachineSetting(here="how-it-learns", twin=True))
     found = pictures(view.trace)
     rows = [(f"{number(lesson_of(each.lesson))}", each.asked, each.trained, each.untrained) for each in found]
-    show_table(pd.DataFrame(rows, columns=["lesson", "picture", "trained", "random weights"]))
+    show_table(pd.DataFrame(rows, columns=["lesson", "question", "trained", "random weights"]))
     meaning(said(found))
     say(
         "So a picture alone proves no learning. Whoever finds a pattern in a model looks for it in the untrained "

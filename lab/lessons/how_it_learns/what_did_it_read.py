@@ -51,8 +51,8 @@ _TAUGHT = {
     "lab-minilm": "{model} had read far more before these texts taught it to fill blanks.",
 }
 _NO_CAUSE = (
-    "**A count is no cause**: the model looks nothing up, and the counts do not show which sentences moved its weights "
-    "to this answer."
+    "**A count proves no cause**: the model looks nothing up, and the counts do not show which sentences moved its "
+    "weights to this answer."
 )
 
 
@@ -320,8 +320,8 @@ def show_definition(found: CountedAnswer) -> None:
     record, by = shipped(), DEFINITIONS[found.prepared.by]
     with st.expander("How the words were counted", icon=":material/calculate:"):
         say(
-            f"{by.meaning} The cue is “{found.prepared.cue}”. Upper and lower case count alike, and letters include "
-            f"spaces and signs. The texts are the {record.texts.documents:,} documents that lab-bert, lab-gpt2 and "
+            f"{by.meaning} The cue is “{found.prepared.cue}”. Upper and lower case count alike, and spaces and signs "
+            f"count as letters. The texts are the {record.texts.documents:,} documents that lab-bert, lab-gpt2 and "
             f"lab-minilm learned from: {record.texts.sentences:,} sentences, {record.texts.words:,} words."
         )
         st.code(record.command, language="bash")

@@ -36,7 +36,7 @@ def first_token(trace: Trace) -> str:
     )
     return (
         f"**What {name} is for.** {learned}It belongs to no word. So if you train the model for your own task, such "
-        "as good or bad news, you can read the answer from its last vector."
+        "as good or bad news (lesson 11), you can read the answer from its last vector."
     )
 
 

@@ -18,7 +18,7 @@ from lab.models.memo import kept
 from lab.models.trace import Trace, trace_encoding
 from lab.ui import runs, selection
 from lab.ui.components import mount
-from lab.ui.doors import doors_at
+from lab.ui.doors import door_to, doors_at
 from lab.ui.drawing import show_numbers
 from lab.ui.parameter_kinds import drawn
 from lab.ui.parameters import LAYER, TOKEN, TWIN_SEED
@@ -32,6 +32,8 @@ STOP_OF = {
     "neurons": "Feed-forward",
     "word": "Word",
 }
+# The lesson about the other way out of the model, which reads a task from the vector of [CLS].
+EXIT = "a-task-of-your-own"
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,11 @@ def show_machine(trace: Trace, key: str, setting: MachineSetting) -> None:
     figure = kept(shown, (machine, seen.watched, seen.layer, seen.head), call)
     now = selection.current()
     page = MachineOnPage(
-        doors={part: doors_at(stop, now, setting.here) for part, stop in STOP_OF.items()},
+        doors={
+            part: [door for door in doors_at(stop, now, setting.here) if door.id != EXIT]
+            for part, stop in STOP_OF.items()
+        },
+        exit=door_to(lesson_of(EXIT), now, setting.here),
         found=setting.found,
         leads="" if setting.lead is None else setting.lead.label,
         marked=_part_of(setting.here) if setting.lead is None else setting.lead.marked,

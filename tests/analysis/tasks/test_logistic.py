@@ -21,7 +21,7 @@ def test_weights_scores_and_bias_are_those_of_scikit_learn(count: int, width: in
     x, labels = sample(count, width, seed=count)
     trained = np.arange(count)[None]
     found = fit(x @ x.T, labels, trained, strength)
-    theirs = LogisticRegression(C=strength, tol=1e-10, max_iter=20_000).fit(x, labels)
+    theirs = LogisticRegression(C=strength, class_weight="balanced", tol=1e-10, max_iter=20_000).fit(x, labels)
     assert found.bias[0] == pytest.approx(theirs.intercept_[0], abs=2e-4)
     assert found.parts[0] @ x == pytest.approx(theirs.coef_[0], abs=2e-4)
     fresh, _ = sample(10, width, seed=99)
@@ -45,6 +45,12 @@ def test_labels_that_a_plane_separates_have_a_finite_answer() -> None:
     x, labels = sample(20, 4, seed=2, apart=50.0)
     scores = fit(x @ x.T, labels, np.arange(20)[None]).scores(x @ x.T)[0]
     assert np.isfinite(scores).all() and ((scores > 0) == labels).all()
+
+
+def test_vectors_that_are_all_the_same_tell_nothing_however_many_have_a_label() -> None:
+    x, labels = np.ones((9, 3)), np.arange(9) < 3
+    scores = fit(x @ x.T, labels, np.arange(9)[None]).scores(x @ x.T)[0]
+    assert scores == pytest.approx(np.zeros(9), abs=1e-9)
 
 
 def test_one_label_only_is_refused() -> None:

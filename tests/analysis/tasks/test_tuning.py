@@ -18,7 +18,7 @@ from torch.nn import functional
 from lab.analysis.tasks import tuning
 from lab.analysis.tasks.tuning import moved, scores, tune
 from lab.analysis.tasks.turning import turning
-from lab.analysis.tasks.vectors import mark_of, one_by_one, read, together
+from lab.analysis.tasks.vectors import brief, mark_of, read, together
 from lab.models.config import ModelConfig
 from lab.models.encoding import encode
 from lab.models.loading import LoadedModel, load_model
@@ -139,9 +139,8 @@ def test_vectors_are_those_of_the_runs(name: str) -> None:
             words = [i for i, special in enumerate(run.encoding.special) if not special]
             assert found.mark[-1, place] == pytest.approx(run.output[mark].numpy(), abs=1e-4)
             assert found.mean[1, place] == pytest.approx(run.hidden_states[1][words].mean(0).numpy(), abs=1e-4)
-    alone = one_by_one(model, TEXTS[:2])
-    assert alone.mean == pytest.approx(together(model, TEXTS).mean[:2], abs=1e-4)
-    assert one_by_one(model, ()).mean.shape == (0, model.config.width)
+    assert brief(model, TEXTS[:2]).mean == pytest.approx(together(model, TEXTS).mean[:2], abs=1e-4)
+    assert brief(model, ()).mean.shape == (0, model.config.width)
 
 
 def test_what_turns_is_found_by_cutting_and_shown_beside_attention() -> None:

@@ -19,6 +19,7 @@ from lab.ui.parameters import BLANK_TEXT, MODEL, WAY
 from lab.ui.quiz.question import progress
 from lab.ui.shared.machine import STOP_OF, MachineSetting, show_machine
 
+_DONE = "A step is done if you answered its question, used its figure, or went on from it with Next."
 _SHEET = "sheet"  # names the page to print, in an address and in the session
 
 
@@ -66,7 +67,7 @@ def _what_you_can_do(lessons: Sequence[Lesson], begun: Sequence[Lesson]) -> None
         told = "\n".join(f"- {each}" for each in can(WAY.chosen(), progress()))
         st.markdown(f"In the steps that you have done, you have learned to …\n{told}")
         if WAY.chosen() == WHOLE:
-            st.caption("  \n".join(map(_how_far, begun)))
+            st.caption("  \n".join([*map(_how_far, begun), _DONE]))
     else:
         st.markdown("You have not done any step in this browser yet. This page fills as you go through the lessons.")
     left, stage = [lesson for lesson in lessons if lesson not in begun], next_on(WAY.chosen())

@@ -13,11 +13,12 @@ from lab.course.words import escaped
 from lab.front import first_minute
 from lab.front.first_minute import FirstMinute
 from lab.models.catalogue import card
-from lab.ui import progress_view, shell, sidebar, teaching
+from lab.ui import progress_view, shell, teaching
 from lab.ui.frame.ways import is_done, next_on, open_stage
 from lab.ui.parameters import BLANK_TEXT, WAY
 from lab.ui.quiz.question import progress
 from lab.ui.shared.machine import MachineSetting, show_machine
+from lab.ui.texts import use_texts
 
 QUESTION = "How does a machine know what belongs in the blank?"
 WHY = """
@@ -80,7 +81,7 @@ def _take_along(first: FirstMinute) -> None:
     if first.blank is None or any(typed == each.text for each in FIRST) or st.session_state.get(_TAKEN) == typed:
         return
     st.session_state[_TAKEN] = typed
-    sidebar.use_texts(first_minute.filled(first.blank) if first_minute.has_blank(typed) else typed, "")
+    use_texts(first_minute.filled(first.blank) if first_minute.has_blank(typed) else typed, "")
 
 
 def _machine(first: FirstMinute) -> None:

@@ -23,8 +23,9 @@ def play(id: str) -> None:
     What needs PyTorch is imported only here: on a new server, the shell says first that it loads.
     """
     shell.route()
-    play_page = import_module("lab.ui.play").play
-    earlier = {before: returning(before) for before in asked_again(id)}
+    play_page, later = import_module("lab.ui.play").play, import_module("lab.questions.returning").later
+    here = number(lesson_of(id))
+    earlier = {before: later(returning(before), here - number(lesson_of(before)) - 1) for before in asked_again(id)}
     play_page(id, _folder(id).PARTS, lambda step: step_file(lesson_of(id), step).show, earlier)
 
 

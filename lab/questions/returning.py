@@ -49,6 +49,22 @@ class Spot:
 
 # Makes the questions that a lesson asks again, the best first, with None for each that the run does not decide.
 Returning = Callable[[Spot], Iterable[Question | None]]
+
+
+def later(ask: Returning, by: int) -> Returning:
+    """Return what asks the same questions in turn, beginning ``by`` questions later: each page asks another one first.
+
+    Otherwise every later lesson would begin with the first question, about another text.
+    """
+
+    def ask_later(spot: Spot) -> list[Question]:
+        asked = [question for question in ask(spot) if question is not None]
+        first = by % len(asked) if asked else 0
+        return asked[first:] + asked[:first]
+
+    return ask_later
+
+
 # The most questions that return at the end of a lesson.
 MOST = 2
 

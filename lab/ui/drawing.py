@@ -236,16 +236,20 @@ def forget_figures() -> None:
 _source = cache(inspect.getsource)
 
 
-def take_click(chart: str, fields: Mapping[Parameter[int], str]) -> None:
-    """Set each parameter to the place clicked last in ``chart``; each click counts once."""
+def clicked(chart: str, fields: Mapping[Parameter[int], str]) -> dict[Parameter[int], int]:
+    """Return the place clicked last in ``chart`` for each parameter, from 1; each click counts once."""
     cells = _selected(chart)
     if not cells or cells == st.session_state.get(f"_taken.{chart}"):
-        return
+        return {}
     st.session_state[f"_taken.{chart}"] = cells
-    for field, place in fields.items():
-        number = cells[0].get(place)
-        if isinstance(number, int | float):
-            field.set(int(number) + 1)
+    places = {field: cells[0].get(place) for field, place in fields.items()}
+    return {field: int(place) + 1 for field, place in places.items() if isinstance(place, int | float)}
+
+
+def take_click(chart: str, fields: Mapping[Parameter[int], str]) -> None:
+    """Set each parameter to the place clicked last in ``chart``; each click counts once."""
+    for field, place in clicked(chart, fields).items():
+        field.set(place)
 
 
 def _selected(name: str) -> list[dict[str, float | str]]:

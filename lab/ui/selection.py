@@ -15,6 +15,7 @@ from lab.ui import parameters
 from lab.ui.address import here, names_of
 from lab.ui.parameter_kinds import Parameter, TextParameter, drawn, whole_number
 from lab.ui.parameters_of_a_run import Counted, Listed, Model, PlaceParameter
+from lab.ui.texts import is_begun
 
 _NOTES, _ASKED = "selection.notes", "asked."
 _BY_NAME: Mapping[str, Parameter[Any]] = {each.name: each for each in parameters.PARAMETERS}
@@ -130,9 +131,12 @@ def _meant(parameter: Parameter[Any], raw: str, models: tuple[str, ...]) -> Any:
 def link(page: Page | None = None, now: Selection | None = None) -> dict[str, str]:
     """Return the parameters that describe the view ``now``, without defaults.
 
-    Only the parameters of ``page`` are included, or of the page on screen if ``page`` is None.
+    Only the parameters of ``page`` are included, or of the page on screen if ``page`` is None. A sentence with which a
+    page began is not taken to another ``page``.
     """
     now, names = now or current(), names_of(page or here())
+    if page is not None and is_begun(now[parameters.TEXT], now[parameters.PAIR]):
+        names -= {parameters.TEXT.name, parameters.PAIR.name}
     return {
         each.name: str(value)
         for each in parameters.PARAMETERS

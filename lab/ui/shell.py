@@ -30,6 +30,7 @@ from lab.ui.room.here import code_here
 from lab.ui.room.seat import keep_in_browser as keep_seat
 from lab.ui.room.waiting import waits
 from lab.ui.terms import forget_marks
+from lab.ui.texts import own_texts
 from lab.ui.turns import PAGES
 
 _ROUTED = "_routed"
@@ -136,7 +137,7 @@ def _finish(interrupted: bool) -> None:
 
 
 def _complete_the_address() -> None:
-    missing = address.not_in_url() | ({} if parameters.TEXT.name in drawn() else sidebar.own_texts())
+    missing = address.not_in_url() | ({} if parameters.TEXT.name in drawn() else own_texts())
     stale = address.not_on_page()
     if missing or stale:
         # The parameters that Python wrote into the URL are sent along: by then the browser has forgotten the others,

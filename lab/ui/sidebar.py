@@ -13,6 +13,7 @@ from lab.course.sentences.examples import EXAMPLES, Example, example_of
 from lab.models.catalogue import twin_of
 from lab.toy.tasks import task_named
 from lab.ui import parameters, runs, teaching
+from lab.ui.texts import begin, use_texts
 from lab.ui.toys.controls import OWN_CONTROLS, heads, numbers
 from lab.ui.toys.toy_runs import ask_for_training
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from lab.evidence.notable import Doing, Notable
     from lab.models.loading import LoadedModel
 
-_CONTROLS, _FOLDED, _BEGUN, _FIRST_MODEL = "_controls", "_folded_controls", "_first_text", "_first_model"
+_CONTROLS, _FOLDED, _FIRST_MODEL = "_controls", "_folded_controls", "_first_model"
 
 
 def controls() -> DeltaGenerator:
@@ -125,7 +126,8 @@ def keep_model() -> None:
 def _texts(opened: Lesson | Bench | None) -> None:
     """Draw the fields of the sentence, and the examples."""
     run_it = "Press Ctrl+Enter, or click elsewhere, to run it. The sentence is part of this page's link."
-    parameters.TEXT.area("Your sentence", 116, _begin(opened), help=run_it)
+    first = begin(opened.text if isinstance(opened, Lesson) else "")
+    parameters.TEXT.area("Your sentence", 116, first, help=run_it)
     st.selectbox(
         "Examples",
         EXAMPLES,
@@ -145,37 +147,6 @@ def _second_sentence() -> None:
     parameters.PAIR.line(
         "Second sentence (optional)", help="BERT reads two texts as a pair: segment A, then segment B."
     )
-
-
-def _begin(opened: Lesson | Bench | None) -> str:
-    """Return the text that the page begins with; it is in the field until the learner types or chooses a text."""
-    own = opened.text if isinstance(opened, Lesson) else ""
-    first = own or parameters.DEFAULT_TEXT
-    if own and _BEGUN not in st.session_state and _shown() in ((own, ""), (own, None)):
-        st.session_state[_BEGUN] = _shown()  # the page was loaded again, with its own sentence in its address
-    if untouched():
-        use_texts(first, "")
-        st.session_state[_BEGUN] = (first, "")
-    return first
-
-
-def untouched() -> bool:
-    """Return whether the learner has neither typed nor chosen a text: there is no text, or a page began with it."""
-    return _shown() in ((None, None), st.session_state.get(_BEGUN))
-
-
-def _shown() -> tuple[str | None, ...]:
-    return tuple(st.session_state.get(each.name) for each in (parameters.TEXT, parameters.PAIR))
-
-
-def own_texts() -> dict[str, str]:
-    """Return the texts that the learner typed or chose, for the address of a page without fields for them.
-
-    The server always knows the texts in such an address, but the browser drops them when it leaves the page of their
-    widgets.
-    """
-    chosen = {each.name: each.chosen() for each in (parameters.TEXT, parameters.PAIR)}
-    return {} if untouched() else {name: text for name, text in chosen.items() if text}
 
 
 def _take_example() -> None:
@@ -273,10 +244,3 @@ def _training(trains: bool) -> None:
 def _take_task() -> None:
     """Begin a new task with the number of layers that its solution has."""
     parameters.TOY_LAYERS.set(task_named(parameters.TOY_TASK.chosen()).layers)
-
-
-def use_texts(text: str, pair: str) -> None:
-    """Put these texts into the fields of the sidebar, and keep the texts for other pages. For a button's callback."""
-    st.session_state.pop(_BEGUN, None)
-    parameters.TEXT.set(text)
-    parameters.PAIR.set(pair)

@@ -215,7 +215,7 @@ def test_the_sliders_of_positions_are_in_the_sidebar() -> None:
 
 def test_two_maps_show_which_places_are_alike_and_the_vectors_are_folded() -> None:
     at = open_step("learned-or-computed")
-    assert "Why the stripes?" in words(at) and not at.exception
+    assert "The stripes show" in words(at) and not at.exception
     most = lab.load_model(DEFAULT_MODEL).config.max_tokens
     at = unfold(at, "_distance", "_places", "_waves")
     said = words(at)

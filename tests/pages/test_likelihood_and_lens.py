@@ -178,10 +178,10 @@ def test_the_fitted_lens_is_what_one_sees_first_and_the_plain_one_is_a_choice() 
     at = unfold(open_step("logit-lens"), GRID)
     assert at.segmented_control(key="read_with").value == FITTED
     fitted = cells(at)
-    assert "turns the vector into a guess" in words(at)
+    assert "first turns each vector into a guess" in words(at)
     at.segmented_control(key="read_with").set_value(PLAIN).run()
     assert not at.exception and cells(at) != fitted
-    assert "turns the vector into a guess" not in words(at)
+    assert "first turns each vector into a guess" not in words(at)
 
 
 def test_the_agreement_on_screen_is_what_was_measured() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from lab.course.pages import LESSONS, Lesson, page_of
+from lab.course.pages import LESSONS, Lesson, lesson_of, page_of
 from lab.course.sentences.first import FIRST
 from lab.course.ways import NAMES, SHORT, WHOLE, neighbours, way
 from lab.models.catalogue import DEFAULT_MODEL
@@ -222,6 +222,46 @@ def test_a_finished_course_leads_to_the_end_from_everywhere() -> None:
 def test_a_lesson_finished_with_a_model_that_writes_is_finished() -> None:
     gpt = {("masked-language-model", "next-token")} | everything(WHOLE).done - {("masked-language-model", "hide-words")}
     assert set(at_home(LearnerProgress(frozenset(gpt))).values()) == {f"{NAMES[name]}: done. {END}" for name in NAMES}
+
+
+# Clicks and pages that lead from a lesson with its own sentence to lesson 1, each by another way.
+LEAVE = {
+    "end": ["_short_next.from-vector-to-word", "pages/12_The_end.py", "_whole_course"],
+    "first page": ["pages/0_Course.py", "_way.whole"],
+    "end and first page": ["_short_next.from-vector-to-word", "pages/0_Course.py", "_way.whole"],
+    "menu": ["pages/1_Tokenization.py"],
+    "a bench": ["pages/50_Head_view.py", "pages/1_Tokenization.py"],
+}
+
+
+@pytest.mark.parametrize("leave", LEAVE)
+def test_a_lesson_s_own_sentence_stays_there_when_one_leaves(leave: str) -> None:
+    usual = visit("1_Tokenization.py").text_area(key="text").value
+    at = visit("9_Masked_language_model.py", way=SHORT, step="from-vector-to-word")
+    own = at.text_area(key="text").value
+    assert own == lesson_of("masked-language-model").text != usual
+    for each in LEAVE[leave]:
+        at = to(at, each) if each.startswith("pages/") else click(at, each)
+    assert at.title[0].value == "Tokenization" and at.text_area(key="text").value == usual
+    assert "text" not in at.query_params
+
+
+def test_a_lesson_s_own_sentence_stays_there_when_a_link_named_it() -> None:
+    """A check that was missed leads back with its sentence; so does an address that somebody copied."""
+    own = lesson_of("masked-language-model").text
+    at = to(visit("1_Tokenization.py"), "pages/0_Course.py")
+    at.session_state["text"] = own
+    at = to(at, "pages/9_Masked_language_model.py")
+    assert at.text_area(key="text").value == own
+    at = click(to(at, "pages/0_Course.py"), "_way.whole")
+    assert at.text_area(key="text").value != own
+
+
+def test_a_sentence_that_was_typed_goes_along_from_the_end() -> None:
+    at = visit("9_Masked_language_model.py", way=SHORT, step="from-vector-to-word")
+    at.text_area(key="text").set_value("Birds fly south.").run()
+    at = click(to(at, "pages/12_The_end.py"), "_whole_course")
+    assert at.text_area(key="text").value == "Birds fly south."
 
 
 @pytest.mark.parametrize("name", NAMES)

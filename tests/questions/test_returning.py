@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 
 import pytest
 
@@ -12,8 +13,8 @@ from lab.lessons.play import for_a_class
 from lab.lessons.play import returning as questions_of
 from lab.models.loading import load_model
 from lab.models.trace import Trace, trace
-from lab.questions.returning import MOST, Spot, returning
-from tests.pages.apptest import visit
+from lab.questions.returning import MOST, Spot, later, returning
+from tests.pages.apptest import visit, words
 from tests.sentences import SEVERAL, STORY
 
 WITH_QUESTIONS = [lesson.id for lesson in LESSONS]
@@ -93,3 +94,25 @@ def test_what_a_class_picked_can_be_picked_on_an_example(lesson: str, wanted: st
     found = next(asked, None)
     assert found is not None and found.place is not None
     assert found.options[found.answer].correct
+
+
+def test_each_later_lesson_begins_with_another_question() -> None:
+    spot = Spot.of(run("lab-minilm", STORY))
+    ask = questions_of("head-specialization")
+    ids = [question.id for question in ask(spot) if question is not None]
+    assert len(ids) > 1
+    for by in range(2 * len(ids)):
+        asked = [question.id for question in later(ask, by)(spot) if question is not None]
+        assert asked[0] == ids[by % len(ids)] and sorted(asked) == sorted(ids)
+    assert list(later(lambda spot: [], 3)(spot)) == []
+
+
+def test_no_question_returns_in_two_lessons_one_after_the_other() -> None:
+    """A learner was asked three times in a row which kind of word a head prefers."""
+    returned = []
+    for page in ("7_Inter-sentence_attention.py", "8_Feed-forward_and_LayerNorm.py", "9_Masked_language_model.py"):
+        at = visit(page, step=CHECK_STEP)
+        name = next(each.id for each in LESSONS if each.page.endswith(page))
+        returned.append({(each.lesson, each.id) for each in at.session_state[f"_asked.{name}.earlier"].questions})
+        assert "A question that names no head is about" in words(at)
+    assert all(returned) and not any(one & other for one, other in pairwise(returned))

@@ -12,7 +12,7 @@ from lab.ui import parameters
 from lab.ui.bench import BenchParts
 from lab.ui.page import BenchPage
 from lab.ui.parameters import TOY
-from lab.ui.sidebar import untouched
+from lab.ui.texts import untouched
 
 # Token 5 is the verb in both sentences: if it is hidden, its form depends on the noun before it. In GPT-2, the
 # prediction for the next token changes.

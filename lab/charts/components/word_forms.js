@@ -12,6 +12,7 @@ const WAYS = {
   "*": ["both ways", (name) => `No other token hears ${name}.`],
   "!": ["other words", (name) => `${name} is heard, but it says what it says in another sentence.`],
 };
+const CUTS = "Each bar shows this word after another cut: of the direct way, of the ways around it, through other tokens, or of both. Click one.";
 // What a heading says when it is touched.
 const EXPLAINS = {
   tokens: () => "Tokens: the pieces of your text that the model reads. A click on one cuts it off.",
@@ -305,7 +306,7 @@ function build(root, first, report) {
     const rows = cut.offered.map((way, i) => row(WAYS[way][0], WAYS[way][1](cut.name, name(header.watched)), way === cut.way, cut.kept[i], () => act("way", cut.token, way)));
     const healed = row("not cut", `Every token hears ${cut.name}.`, false, was, () => act("token", cut.token));
     const heading = word === undefined ? `${cut.name} is cut off` : `“${word}” with ${cut.name} cut off`;
-    return [make("h4", { class: "heading" }, heading), make("ul", { class: `ways${cut.kept.length ? "" : " bare"}`, "aria-label": heading }, healed, ...rows)];
+    return [make("h4", { class: "heading" }, heading), make("ul", { class: `ways${cut.kept.length ? "" : " bare"}`, "aria-label": heading }, healed, ...rows), ...(cut.kept.length ? [make("p", { class: "unread" }, CUTS)] : [])];
   }
 
   /** The page's own blank, outside of this figure, becomes the best word so far. */
@@ -399,7 +400,7 @@ function build(root, first, report) {
     const { header } = payload;
     const watch = make("select", { "aria-label": "Watched token" }, ...header.tokens.map((words, i) => make("option", { value: String(i), selected: i === header.lanes[header.watched] }, `${i + 1} · ${i === header.lanes[header.watched] && header.blank ? "▢" : words}`)));
     watch.addEventListener("change", () => act("watch", Number(watch.value)));
-    const lens = header.lenses.length > 1 ? [make("label", { title: "How the words of early layers are read: lesson 9 explains it." }, "Read with ", selectOf(header.lenses, header.lens, (value) => act("lens", value)))] : header.lens ? [make("span", {}, `Read with: ${header.lens}`)] : [];
+    const lens = header.lenses.length > 1 ? [make("label", { title: "How the words of early layers are read. The fitted lens first turns a layer’s vector into a guess of the last vector; the plain lens takes it as it is. See lesson 9." }, "Read with ", selectOf(header.lenses, header.lens, (value) => act("lens", value)))] : header.lens ? [make("span", {}, `Read with: ${header.lens}`)] : [];
     extra.replaceChildren(make("label", {}, "Watch ", watch), ...lens);
   }
 

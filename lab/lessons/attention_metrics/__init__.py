@@ -14,5 +14,6 @@ SORTED, EVERY, SHARES = "sorted-heads", "all-heads", "parked-heads"
 _HEAD: dict[Parameter[int], str] = {LAYER: "q", HEAD: "k"}
 PARTS: Parts[OneHead] = Parts(
     look=at_one_head(),
-    clicks=dict.fromkeys((SORTED, SHARES, *(f"{EVERY}-{metric.id}" for metric in METRICS)), _HEAD),
+    games={SORTED: _HEAD},
+    clicks=dict.fromkeys((SHARES, *(f"{EVERY}-{metric.id}" for metric in METRICS)), _HEAD),
 )

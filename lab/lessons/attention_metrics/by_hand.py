@@ -27,12 +27,12 @@ _ROWS = 24  # number of terms of a row in the list
 
 
 def said(trace: Trace, query: int, found: RowEntropy) -> str:
-    """Say at how many keys the row looks, in effect."""
+    """State the effective number of tokens of the row."""
     count = len(found.weights)
     share = found.total / found.largest if found.largest else 0.0
     return (
-        f"{named(trace, query)} could look at {count} tokens. It effectively looks at {found.keys:.1f}, and its row "
-        f"has {share:.0%} of the largest possible entropy."
+        f"{named(trace, query)} could look at {count} tokens. The effective number of its row is {found.keys:.1f}, and "
+        f"the row has {share:.0%} of the largest possible entropy."
     )
 
 
@@ -85,7 +85,7 @@ def _show_terms(view: OneHead, row: RowEntropy) -> None:
         else rf"H = {tex(row.total)}\ \text{{nats}}"
     )
     say(
-        f"So this row effectively looks at e^{row.total:.3f} = **{row.keys:.2f}** tokens. A row that is spread evenly "
+        f"So the effective number of tokens of this row is e^{row.total:.3f} = **{row.keys:.2f}**. A row that is even "
         f"over all {count} tokens has the entropy ln {count} = {row.largest:.3f}."
     )
 

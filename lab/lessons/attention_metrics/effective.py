@@ -31,11 +31,12 @@ from lab.ui.shared.one_head import OneHead, show_sentence
 from lab.ui.terms import say
 
 IDEA = """
-From one token, a head gives some attention to every token that it sees, but most of these weights are tiny. At how
-many tokens does it **effectively** look?"""
+A token gives some attention to every token that it sees, but most of these weights are tiny. Among how many tokens is
+its attention really shared? The **effective number** of tokens says so."""
 
 # Rows of three weights, from one that looks at one token to an even one, as one would write them.
 THREE = (("1 · 0 · 0", (1, 0, 0)), ("½ · ½ · 0", (1 / 2, 1 / 2, 0)), ("⅓ · ⅓ · ⅓", (1 / 3, 1 / 3, 1 / 3)))
+_SEEN = 0.5  # a smaller difference of two effective numbers is hard to see in the bars
 _BLUR = 0.1  # share of a border: a value that is nearer to the border is on neither side visibly
 
 
@@ -51,27 +52,27 @@ def by_hand() -> str:
 
 
 def effective(traced: Trace, layer: int, head: int, query: int) -> Figure:
-    """Draw at how many tokens each token looks, in effect, in one head; in a long text, for tokens around ``query``.
+    """Draw the effective number of tokens of each token's row in one head; in a long text, for tokens around ``query``.
 
     The dashed line is the mean over all tokens.
     """
     keys = effective_keys(traced.layer(layer).attention[head : head + 1])[0]
     rows = window(query, len(traced), BARS)
-    title = f"Effective number of tokens at which each token looks, {place(layer, head)}"
+    title = f"Effective number of tokens of each token’s row, {place(layer, head)}"
     scale = Scale("Effective number of tokens", (0.0, float(keys.max())), ".1f")
     mean = float(keys.mean())
     return bars(traced.labels[rows], keys[rows], scale, title=title, highlight=query - rows.start, reference=mean)
 
 
 def said(trace: Trace, layer: int, head: int, query: int) -> str:
-    """Say at how many tokens the query looks, in effect, why so many, and the mean over all tokens."""
+    """Say among how many tokens the query shares its attention, why so many, and the mean over all tokens."""
     keys = effective_keys(trace.layer(layer).attention[head : head + 1])[0]
     seen = query + 1 if trace.model.config.causal else len(trace)
     entropy = math.log(keys[query])
     return (
-        f"From {named(trace, query)}, head {head + 1} effectively looks at **{keys[query]:.1f}** of {seen} tokens. "
-        f"The entropy of this row is {entropy:.2f}, and e^{entropy:.2f} = {keys[query]:.1f}. On average over all "
-        f"tokens of the text, it looks at {keys.mean():.1f} tokens."
+        f"From {named(trace, query)}, head {head + 1} shares its attention as widely as if **{keys[query]:.1f}** of "
+        f"{seen} tokens got equal parts. The entropy of this row is {entropy:.2f}, and e^{entropy:.2f} = "
+        f"{keys[query]:.1f}. The mean over all rows of the text is {keys.mean():.1f}."
     )
 
 
@@ -83,20 +84,22 @@ def said(trace: Trace, layer: int, head: int, query: int) -> str:
     hint="How many weights are as large as the largest weight, or nearly as large?",
 )
 def at_how_many(spot: Spot) -> Question | None:
-    """Ask at how many of the tokens that it sees the query looks, in effect; None if the answer is not clear."""
+    """Ask for the effective number of tokens of the query's row; None if the answer is not clear."""
     weights = attention_map(spot.traced, spot.head)
     keys, seen = float(effective_keys(weights[None])[0, spot.query]), int((weights[spot.query] > 0).sum())
     few, half = 2.5, seen / 2
     if seen < 6 or min(abs(keys - border) / border for border in (few, half)) < _BLUR:
         return None
-    why = f"It effectively looks at {keys:.1f} of {seen} tokens."
+    why = f"It is {keys:.1f}, of {seen} tokens."
     outcomes = {
         "One or two": keys < few,
         "A few, but less than half of them": few < keys < half,
         "More than half of them": keys > half,
     }
     token = told_apart(spot.trace, spot.query)
-    return which_holds("at-how-many", f"At how many of the {seen} tokens does {token} effectively look?", why, outcomes)
+    return which_holds(
+        "at-how-many", f"{token} sees {seen} tokens. What is the effective number of its row?", why, outcomes
+    )
 
 
 @asks(
@@ -114,13 +117,13 @@ def one_weight_more(spot: Spot) -> Question | None:
     if largest > 0.9 or keys < 1.5:
         return None
     why = (
-        "If one weight grows, the other weights must shrink. If one token got everything, the row would look at only "
-        "1 token."
+        "If one weight grows, the other weights must shrink. If one token got everything, the effective number would "
+        "be 1."
     )
-    outcomes = {"At fewer tokens": True, "At more tokens": False, "At the same number of tokens": False}
+    outcomes = {"It gets smaller": True, "It gets larger": False, "It stays the same": False}
     prompt = (
-        f"A row effectively looks at {keys:.1f} tokens, and its largest weight is {largest:.2f}. Now this weight "
-        "grows, and all other weights shrink by the same factor. At how many tokens does the row look then?"
+        f"The effective number of tokens of a row is {keys:.1f}, and its largest weight is {largest:.2f}. Now this "
+        "weight grows, and all other weights shrink by the same factor. What happens to the effective number?"
     )
     return which_holds("one-weight-more", prompt, why, outcomes, mixed=True)
 
@@ -129,7 +132,7 @@ def show(view: OneHead) -> None:
     """Show one row and the rule on three weights; after the question, the widths of all rows."""
     show_sentence(view)
     idea(IDEA)
-    say("Three weights are enough to show the rule.")
+    say("Three rows of three weights (a weight of 0 adds nothing):")
     say(by_hand())
     at = view.trace, view.layer.index, view.head, view.query
     if not predict(LESSON, at_how_many(view.spot)):
@@ -143,10 +146,10 @@ def show(view: OneHead) -> None:
 
 
 def _show_another_token(view: OneHead, keys: Values) -> None:
-    """Offer the token that looks at the most tokens in this head; from there, the token that looks at the fewest."""
-    if len(view.trace) < 2:
-        return
+    """Offer the token with the widest row in this head; from there, the one with the narrowest, if one sees it."""
     widest, narrowest = int(keys.argmax()), int(keys.argmin())
     other, what = (narrowest, "fewest") if view.query == widest else (widest, "most")
-    why = f"of all tokens, {view.token(other)} looks at the {what}."
+    if abs(keys[other] - keys[view.query]) < _SEEN:
+        return
+    why = f"{view.token(other)} shares its attention among the {what} tokens (effective number {keys[other]:.1f})."
     try_this(why, f"Look from {view.trace.labels[other]}", {TOKEN: other + 1})

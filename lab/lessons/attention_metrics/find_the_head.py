@@ -1,4 +1,4 @@
-"""Find the head: the learner sorts all heads by a metric, and looks until a map shows what is wanted."""
+"""Find the head: the learner compares all heads by a metric, and looks until a map shows what is wanted."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from lab.lessons.attention_metrics import SORTED
 from lab.models.interventions import Head
 from lab.questions.basis import Basis, own
 from lab.ui.drawing import code, draw
+from lab.ui.frame.closing import change_here
 from lab.ui.frame.header import idea
 from lab.ui.parameters import HEAD, LAYER, METRIC
-from lab.ui.shared.metric_choice import choose_metric, no_choice
+from lab.ui.shared.metric_choice import choose_metric, no_choice, unit_told
 from lab.ui.shared.one_head import OneHead, draw_map
 from lab.ui.terms import say
 
 IDEA = """
-Nobody can read all maps of a model. A **metric** turns each map into one number. Then you can sort all heads, and you
-know which map to open next."""
+Nobody can read all maps of a model. A **metric** turns each map into one number. Then you can compare all heads at a
+glance."""
 
 # A head whose number is this near to the best one is as good a find.
 NEAR = 0.05
@@ -130,11 +131,16 @@ def show(view: OneHead) -> None:
     names = [target.name for target in TARGETS]
     chosen = st.segmented_control("Find the head with", names, default=names[0], required=True, key="_target")
     target = next(each for each in TARGETS if each.name == chosen)
-    say(f"**{target.wanted}** Sort all heads by a metric. Then click a head and look at its map.")
+    say(
+        f"**{target.wanted}** Choose a metric. The first map shows it for all heads. Click a head to see its own map "
+        "in the second."
+    )
     verdict = st.container(border=True, key="verdict")
     metric = choose_metric(tau=False)
     if no_choice(every.corrected[metric.id]):
         return
+    if told := unit_told(metric):
+        st.caption(told)
     with verdict:
         _show_verdict(view, target, every)
     _show_maps(view, metric)
@@ -163,13 +169,12 @@ def _show_verdict(view: OneHead, target: Target, every: Metrics) -> None:
     if scores.max() < target.least:
         say(f":material/search_off: **No head here does this.** {said(target, every, head)}")
         return
-    say(f":material/search: **Not yet.** {said(target, every, head)}")
+    say(f":material/search: **{capital(head_name(head))} is not it.** {said(target, every, head)}")
     layer, number = (int(at) for at in np.unravel_index(int(scores.argmax()), scores.shape))
     name = next(metric.name for metric in METRICS if metric.id == target.metric)
     st.button("Show me", key="_show_target", type="tertiary", on_click=_choose, args=(layer, number, name))
 
 
 def _choose(layer: int, head: int, metric: str) -> None:
-    LAYER.set(layer + 1)
-    HEAD.set(head + 1)
+    change_here({LAYER: layer + 1, HEAD: head + 1})
     METRIC.set(metric)

@@ -27,7 +27,6 @@ from lab.questions.returning import Spot
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, way_to
-from lab.ui.quiz.predictions import ask_beside
 from lab.ui.shared.metric_choice import choose_metric, choose_version, found, no_choice, threshold, uniform
 from lab.ui.shared.one_head import OneHead
 from lab.ui.tables import show_table
@@ -35,8 +34,6 @@ from lab.ui.terms import say
 
 # From this rank correlation on, two metrics put the heads into nearly the same order, or into the opposite one.
 SAME = 0.8
-# A metric is called the odd one out if its mean correlation with the others is smaller by so much than any other's.
-LEAD = 0.15
 # With fewer heads, shuffled numbers often have a rank correlation of 0.8, too.
 FEW = 8
 _IN_A_ROW = 3
@@ -46,17 +43,6 @@ def alike(every: Metrics) -> Values:
     """Return the sizes of the rank correlations between the corrected metrics over all heads, (M, M); nan: no order."""
     values = [every.corrected[metric.id] for metric in METRICS]
     return np.abs([[rank_correlation(one, other) for other in values] for one in values])
-
-
-def odd_one_out(every: Metrics) -> int | None:
-    """The metric whose order of heads is least like the others' orders; None if none clearly is, or for few heads."""
-    if every.removed.size < FEW:
-        return None
-    mean = (alike(every).sum(axis=1) - 1) / (len(METRICS) - 1)
-    order = np.argsort(mean)
-    if not np.isfinite(mean).all() or mean[order[1]] - mean[order[0]] < LEAD:
-        return None
-    return int(order[0])
 
 
 def said(every: Metrics) -> str:
@@ -123,32 +109,6 @@ def summary(trace: Trace, head: Head, corrected: bool, tau: float) -> pd.DataFra
 
 
 @asks(
-    basis=derivable(LESSON, "numbers", "the maps of all metrics"),
-    hint="Find maps that are alike or reversed. Then find the map that is like no other map.",
-)
-def least_like(spot: Spot) -> Question | None:
-    """Ask which metric sorts the heads least like the others; None if the maps do not show it clearly."""
-    odd = odd_one_out(trace_metrics(spot.trace))
-    if odd is None:
-        return None
-    mean = (alike(trace_metrics(spot.trace)).sum(axis=1) - 1) / (len(METRICS) - 1)
-
-    def why(at: int, best: int) -> str:
-        told = f"Its rank correlation with the others (1 is the same order) is {mean[at]:.2f} on average"
-        return (
-            f"{told}, which is the smallest value."
-            if at == best
-            else f"{told}. For {METRICS[best].name}, it is {mean[best]:.2f}."
-        )
-
-    prompt = (
-        f"Compare the {MANY} maps. If one map is the reverse of another, both count as the same order. Which metric "
-        "sorts the heads least like the others?"
-    )
-    return ranked("least-like", prompt, (-mean).tolist(), lambda at: METRICS[at].name, why)
-
-
-@asks(
     "layer",
     "head",
     basis=derivable(LESSON, "numbers", "the formulas of both confidences"),
@@ -206,26 +166,25 @@ def most_confident(spot: Spot) -> Question | None:
 def introduced(n: int, corrected: bool) -> str:
     """Say what the maps show of a text of ``n`` tokens, and what is corrected."""
     told = (
-        f"Golshanrad & Faghih 2024 describe heads by {MANY} metrics. Each map has one number for every head: a row is "
-        "a layer, and a column is a head. Click a head to choose it."
+        f"Golshanrad & Faghih 2024 describe heads by {MANY} metrics. In the maps, rows are layers, and columns are "
+        "heads. Click one to choose it."
     )
     if not corrected:
         return f"{told} The numbers are **raw**, as the paper defines them."
     return (
-        f"{told} The numbers are **corrected** for the length of the text. For example, the entropy of a row of {n} "
-        f"tokens is divided by ln {n}, the entropy of an even row."
+        f"{told} The numbers are **corrected** for the text’s length: divided by the entropy of an even row (ln {n}), "
+        "or by its weights (the **uniform weight**)."
     )
 
 
 def show(view: OneHead) -> None:
-    """Show the maps of all metrics, and ask which is the odd one out; behind clicks, formula, table and correction."""
+    """Show the maps of all metrics; behind clicks, the formula of one, a table, and the reason for the correction."""
     with sidebar.folded():
         corrected = choose_version()
     say(introduced(len(view.trace), corrected))
     if any(no_choice(found(view.trace).values(metric.id, corrected)) for metric in METRICS[:1]):
         return
     _show_maps(view, corrected)
-    ask_beside(LESSON, least_like(view.spot))
     meaning(said(found(view.trace)))
     with st.expander(
         "The formula of a metric, with the numbers of this head", on_change="rerun", key="_formula"
@@ -252,6 +211,7 @@ def _show_maps(view: OneHead, corrected: bool) -> None:
             at = (metric.id, view.layer.index, view.head, corrected, threshold())
             with column:
                 draw(partial(all_heads, view.trace, *at), f"{EVERY}-{metric.id}", clickable=True)
+                st.caption(metric.reading)
 
 
 def _show_card(view: OneHead, metric: Metric, corrected: bool) -> None:

@@ -34,7 +34,8 @@ from lab.ui.shared.one_head import OneHead
 from lab.ui.terms import say
 
 _TOP = 10  # heads without which most changes
-_MAY_BE = 3  # from so many of them on, we say that a head that parks may be needed
+# Of ten heads, chance alone would put 2 to 8 into either half in 98 of 100 cases; with 2 or 8, nothing is asked.
+_FEW, _MANY = 1, 9
 _SMALL = 0.005  # a number below this limit rounds to less than 0.01
 
 
@@ -100,9 +101,12 @@ def said(trace: Trace, to_mean: bool = False) -> str:
         f"Of the {in_words(found.top)} heads whose removal changes the vectors most, **{found.parking or 'none'}** "
         f"{'is' if found.parking == 1 else 'are'} in the half of the heads that parks more."
     )
-    if found.parking >= _MAY_BE:
-        return f"{told} So the model may still need a head that parks."
-    return f"{told} Here, the model hardly needs the heads that park." if found.parking <= 1 else told
+    if found.parking <= _FEW:
+        return f"{told} Here, the model hardly needs the heads that park."
+    if found.parking >= _MANY:
+        return f"{told} Here, the model needs the heads that park most."
+    chance = f"By chance, it would be about {in_words(found.top // 2)}."
+    return f"{told} {chance} So how much a head parks says little about whether the model needs it."
 
 
 def compared(trace: Trace, to_mean: bool = False) -> str:
@@ -205,29 +209,35 @@ def said_of_sink(trace: Trace) -> str:
 
 @asks(
     basis=bet(
-        "A head that parks has found nothing to do, so nothing changes without it.",
-        "A head that parks adds what it finds there to each token, and later layers may rely on this.",
+        "A head that parks has found nothing to do, so hardly anything changes without it.",
+        "A head that parks adds the same to each token, and later layers rely on this.",
+        "How much a head parks says nothing about what it adds.",
     ),
     hint="A head that parks still adds a vector to each token.",
 )
 def needs_them(spot: Spot) -> Question | None:
-    """Ask whether heads that park may be needed; None if the heads without which most changes do not decide it."""
+    """Ask where the heads are without which most changes; None if their number is near a border."""
     if keep_others(spot.trace) is None or parked_share(spot.trace).size < 2 * _TOP:
         return None
     found = needed(spot.trace)
-    if 1 < found.parking < _MAY_BE:
+    few, many = found.parking <= _FEW, found.parking >= _MANY
+    if found.parking in (_FEW + 1, _MANY - 1):
         return None
     why = (
-        f"Take the {in_words(found.top)} heads whose removal changes the vectors most. Of these, "
-        f"{found.parking or 'none'} {'is' if found.parking == 1 else 'are'} in the half of the heads that parks more. "
-        "If a head that parks did nothing, there would be none. If parking made no difference, there would be about "
-        "half."
+        f"Of these {in_words(found.top)} heads, {found.parking or 'none'} {'is' if found.parking == 1 else 'are'} in "
+        "the half that parks more. If a head that parks did nothing, there would be none. If later layers relied on "
+        f"such heads, there would be {in_words(found.top)}."
     )
     outcomes = {
-        "Yes: a head that parks has found nothing to do": found.parking <= 1,
-        "Not always: the model may still need a head that parks": found.parking >= _MAY_BE,
+        "Nearly all in the half that parks less: a head that parks has found nothing to do": few,
+        "Nearly all in the half that parks more: later layers rely on what such heads add": many,
+        "In both halves: how much a head parks does not tell what it adds": not (few or many),
     }
-    return which_holds("needs-them", "Can the model do without the heads that park?", why, outcomes)
+    prompt = (
+        "Sort all heads by how much they park, and cut them into two halves. Now take each head away. In which half "
+        f"are the {in_words(found.top)} heads without which the last vectors change most?"
+    )
+    return which_holds("needs-them", prompt, why, outcomes, mixed=True)
 
 
 def show(view: OneHead) -> None:

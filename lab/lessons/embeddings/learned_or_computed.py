@@ -51,6 +51,7 @@ ROWS = 64
 _COSINE = Scale("Cosine", (-1.0, 1.0), signed=True)
 # A cosine that rises by so much again after its fall is a stripe that a reader sees in the map.
 _STRIPE = 0.3
+_FEW = 4  # with fewer places, none can be called an exception
 
 
 def learned_similarity(traced: Trace, length: int) -> Heatmap:
@@ -121,17 +122,31 @@ def said(trace: Trace, length: int, width: int, base: float) -> str:
 
 
 def _by_distance(name: str, cosines: Values) -> str:
-    """Compare the mean cosine of neighbouring places with the highest one at any other distance."""
+    """Compare the mean cosine of neighbouring places with the highest mean at any other distance."""
     near, rest = float(cosines[1]), cosines[2:]
     if not len(rest):
         return f"For {name}, the cosine of neighbours is {signed(near)} on average."
-    farther = f"the cosine of places that are farther apart is at most {signed(float(rest.max()))}"
+    farther = f"at no larger distance is the mean above {signed(float(rest.max()))}"
     if near - rest.max() > MARGIN:
-        return f"For {name}, neighbours are the most similar: their cosine is {signed(near)}, and {farther}."
+        return f"For {name}, neighbours are the most similar: their mean cosine is {signed(near)}, and {farther}."
     return (
-        f"For {name}, neighbours are hardly more similar than other places: their cosine is {signed(near)}, and "
+        f"For {name}, neighbours are hardly more similar than other places: their mean cosine is {signed(near)}, and "
         f"{farther}."
     )
+
+
+def stands_apart(trace: Trace, length: int) -> str:
+    """Say if the learned vector of the first place is far from all others, its neighbour included; otherwise ""."""
+    if trace.model.weights.embeddings.position is None:
+        return ""
+    cosines = similarity(position_rows(trace, length))
+    if len(cosines) < _FEW:
+        return ""
+    most, usual = float(cosines[0, 1:].max()), float(np.diagonal(cosines, offset=1)[1:].mean())
+    if usual - most < _STRIPE:
+        return ""
+    first = f": there is always {quoted(trace.labels[0])}" if trace.encoding.special[0] else ""
+    return f" Place 0 is an exception{first}. Its learned vector has a cosine of at most {signed(most)} with any other."
 
 
 def stripes(trace: Trace, length: int) -> str:
@@ -155,7 +170,7 @@ def stripes(trace: Trace, length: int) -> str:
     while high + 1 < len(mean) and mean[high + 1] > mean[high]:
         high += 1
     return (
-        f"Why the stripes? Here, the learned vectors also repeat like waves. The cosine of places that are {low} "
+        f"The stripes show that the learned vectors repeat, as waves do. The cosine of places that are {low} "
         f"apart is {signed(float(mean[low]))} on average. Places that are {high} apart are farther from each other, "
         f"but more similar again: {signed(float(mean[high]))}."
     )
@@ -217,7 +232,7 @@ def show(view: EmbeddingView) -> None:
         draw(partial(computed_similarity, length, width, base), "computed-similarity")
     st.caption(
         "Each cell is the cosine of the vectors of two places. On the diagonal, a place is compared with itself, "
-        "so the cosine is 1."
+        f"so the cosine is 1. Places count from 0: token 1 is at place 0.{stands_apart(view.trace, length)}"
     )
     _show_cut_rows(view, length)
     meaning(said(view.trace, length, width, base))

@@ -40,10 +40,9 @@ from lab.ui.sentence import show_sentence
 from lab.ui.terms import say
 
 IDEA = """
-The row of a token says which word it is, but not where it is. So BERT and GPT-2 add a second vector for its **place**:
-one for the first token, another for the second. What would the model know without these vectors? *The dog bit the man*
-and *The man bit the dog* have the same rows. Then the **layers** follow. In each, a token collects vectors from the
-other tokens and adds them to its own (lesson 3). Nothing else in a layer looks at two tokens."""
+What would the model know without the vectors of the places? *The dog bit the man* and *The man bit the dog* have the
+same rows of the token table. Then the **layers** follow. In each layer, a token takes something from the vectors of the
+other tokens and adds it to its own (lesson 3). Nothing else in a layer looks at two tokens."""
 WITHOUT, WITH, NO_MASK = "without places", "with places", "without places, without mask"
 _SHORT = {WITHOUT: "without", WITH: "with", NO_MASK: "no mask"}
 _SHOWN = 12  # tokens of a text that a sentence may list

@@ -43,7 +43,7 @@ def show(view: EmbeddingView) -> None:
     """Show how ids become rows of numbers, with the row of every token."""
     trace, table = view.trace, view.trace.model.weights.embeddings.token
     token_id = trace.token_ids[view.token]
-    learned = number(lesson_of("masked-language-model"))
+    learned = number(lesson_of("how-it-learns"))
     say(
         f"Each id picks a row of a large table: {table.shape[0]:,} rows of {view.width} numbers. {view.word} has the "
         f"id {token_id}, so it gets row {token_id}. Such a row is a **vector**, here also called an **embedding**. "

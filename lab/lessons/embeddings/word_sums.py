@@ -76,7 +76,7 @@ def meaning(model: LoadedModel, words: tuple[str, ...]) -> str:
     rank = found.rank(ids[3])
     alone = {words[0]: found.rank(ids[3], found.first), words[2]: found.rank(ids[3], found.third)}
     word, least = min(alone.items(), key=lambda each: each[1])
-    verdict = "the sum helps" if rank < least else "the sum does not help"
+    verdict = "the sum comes nearer" if rank < least else "the sum comes no nearer than one word alone"
     return (
         f"{said} Among the other words, {quoted(words[3])} is number {rank:,}. Among the words nearest to "
         f"{quoted(word)} alone, it is number {least:,}, so here {verdict}."
@@ -89,10 +89,11 @@ def in_general(model: LoadedModel) -> str | None:
     if not found.asked:
         return None
     return (
-        f"**Is this true in general?** The lab has {len(QUESTIONS)} such sums, and {quoted(model.id)} has the words of "
-        f"{found.asked}. The expected word is the nearest in {found.whole} of them. If the words of the sum do not "
-        f"count, it is the nearest in {found.without}. But even without a sum, it is the nearest to the first word or "
-        f"to the third in {found.alone}. (A guess is right once in {len(vocabulary_words(model)):,} cases.)"
+        f"**Is this true in general?** The lab has {len(QUESTIONS)} such sums. For {found.asked} of them, "
+        f"{quoted(model.id)} has all words in its vocabulary. The expected word is the nearest in {found.whole} of "
+        f"them. If the words of the sum do not count, it is the nearest in {found.without}. But even without a sum, it "
+        f"is the nearest to the first word or to the third in {found.alone}. (A guess is right once in "
+        f"{len(vocabulary_words(model)):,} cases.)"
     )
 
 

@@ -52,7 +52,8 @@ def one_scale(layer: int, where: str, steps: NormSteps) -> str:
     scaled = "the learned scale and shift make it" if steps.beta.any() else "the learned scale makes it"
     return (
         f"In layer {layer + 1}, LayerNorm {where} first changes the length of this vector from {first:.2f} to "
-        f"√{len(steps.x)} ≈ {between:.2f}, as for every other vector. Then {scaled} {last:.2f}."
+        f"√{len(steps.x)} ≈ {between:.2f}, because its {len(steps.x)} numbers then have the spread 1. Then {scaled} "
+        f"{last:.2f}."
     )
 
 

@@ -40,6 +40,11 @@ from lab.ui.terms import say
 
 _BENT = -0.5  # a sum that both GELU and ReLU change; the neuron with the nearest sum shows what the function does
 _HALF = 0.5
+# What a neuron adds whose sum is below 0.
+_BELOW = {
+    "relu": "Below 0, it adds nothing.",
+    "gelu": "Far below 0, it adds almost nothing. Just below 0, it takes away a little of its row.",
+}
 # The least sum above 0 of a neuron that is asked about: the function lets most of it through.
 _CLEAR = 0.5
 
@@ -49,10 +54,9 @@ def why_bent(config: ModelConfig) -> str:
     name, square = activation_name(config.activation), f"{config.width:,} × {config.width:,}"
     gate = " and the gates" if config.gated else ""
     return (
-        "**Why not the straight line?** Two matrices in a row can do no more than one matrix can. Without "
-        f"{name}{gate}, one matrix of {square}, the product of $W_1$ and $W_2$, would do the work of all "
-        f"{config.ffn_width:,} neurons. {name} makes each neuron a condition. Where its sum is far below 0, the "
-        "neuron adds almost nothing. Where its sum is above 0, it adds its row of $W_2$, times its activation."
+        f"**Why not the straight line?** Without {name}{gate}, the two matrices could do no more than one matrix of "
+        f"{square}, their product. {name} makes each neuron a condition. Above 0, it adds its row of $W_2$, times "
+        f"its activation. {_BELOW['relu' if config.activation == 'relu' else 'gelu']}"
     )
 
 
@@ -64,11 +68,28 @@ def held_back(name: str, hidden: Array, active: Array) -> str:
     means = [
         signed(float(values[which].mean())) for which in (below, ~below) for values in (hidden, active) if which.any()
     ]
-    held = "Most neurons are held back" if below.mean() > _HALF else "Some neurons are held back"
+    many = "Most" if below.mean() > _HALF else "Some"
     others = f". It changes the other {(~below).sum():,} sums from {means[2]} to {means[3]}" if len(means) > 2 else ""
     return (
-        f"{held} at {name}: {below.sum():,} of {len(below):,} have a sum below 0. On average, the function changes "
-        f"these sums from {means[0]} to {means[1]}{others}."
+        f"{many} neurons are held back at {name}: {below.sum():,} of {len(below):,} have a sum below 0. On average, "
+        f"the function changes these sums from {means[0]} to {means[1]}{others}."
+    )
+
+
+def together(hidden: Array, active: Array, w_2: Array) -> str:
+    """Compare what the neurons with sums below 0 add with what the others add; "" if either are none.
+
+    ``hidden`` and ``active`` (d_ff,) are the sums and the activations of a token, ``w_2`` is (d_ff, d).
+    """
+    below = hidden < 0
+    if not below.any() or below.all():
+        return ""
+    low, high = (float(np.linalg.norm(active[which] @ w_2[which])) for which in (below, ~below))
+    if not low:
+        return ""
+    return (
+        f"Each of the {below.sum():,} neurons below 0 does little, but together they add a vector of length {low:.2f}. "
+        f"The other {(~below).sum():,} add one of length {high:.2f}."
     )
 
 
@@ -206,6 +227,9 @@ def show(view: FeedForwardView) -> None:
     _show_silence(view)
     meaning(held_back(view.name, sums, outputs))
     say(why_bent(config))
+    activations = view.layer.ffn_activation[view.token].numpy()
+    if told := together(sums, activations, view.layer.weights.w_2.numpy()):
+        st.caption(told)
     st.latex(r"(x\,W_1)\,W_2 = x\,(W_1 W_2)")
     ask_beside(LESSON, None if silent(view.layer) else which_adds_more(view.spot))
     choose_neuron(view)

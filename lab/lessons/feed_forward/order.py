@@ -136,6 +136,7 @@ def _show_matrices(view: FeedForwardView) -> None:
     head = "| part | matrices and shapes | numbers |\n|---|---|---:|\n"
     st.markdown(head + "\n".join(f"| {name} | {shapes} | {count:,} |" for name, shapes, count in rows))
     biases = " The biases are counted with their matrix." if view.config.biases else ""
+    biases += " “Residual and LayerNorm” explains γ" + (" and β." if view.config.biases else ".")
     st.caption(f"You met the matrices of attention in lessons 3 and 4.{biases}")
 
 

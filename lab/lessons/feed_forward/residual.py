@@ -85,7 +85,7 @@ def said(found: Longest) -> str:
     length = _range(f"{found.low:.1f}", f"{found.high:.1f}")
     cosine = _range(*(signed(each) for each in found.cosines))
     if max(map(abs, found.cosines)) < RIGHT_ANGLE:
-        left = f"x is still added, but hardly anything of its direction is left (cosine {cosine})"
+        left = f"x goes on in the sum, but Δ is so long that the sum points elsewhere (cosine with x: {cosine})"
     elif found.cosines[0] > 1 - RIGHT_ANGLE:
         left = f"the direction of x hardly changes (cosine {cosine})"
     else:

@@ -169,7 +169,7 @@ def _show_apart(uses: tuple[Use, ...], alike: Use | None, texts: tuple[str, ...]
     differs = "the places and segments" if first.trace.pair else "the places"
     st.caption(
         "The figure shows the cosine of the two vectors of one token. Before layer 1, both vectors come from the "
-        f"same row of the table, so only {differs} can make a difference."
+        f"same row of the table, so only the vectors of {differs}, which are added, can make a difference."
     )
     meaning(said(first, second, alike))
     label = "Which words are now nearest to each of the two vectors?"

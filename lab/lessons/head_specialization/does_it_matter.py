@@ -18,7 +18,7 @@ from lab.charts.base.figure import Figure
 from lab.charts.marks.dots import dots
 from lab.course.pages import experiment_of
 from lab.course.sentences.agreement import ATTRACTIONS
-from lab.course.words import escaped, head_name, named
+from lab.course.words import escaped, head_name, in_words, named
 from lab.evidence.notable import job_of, shipped
 from lab.figures.sentence import sentence
 from lab.lessons.head_specialization import LESSON
@@ -253,12 +253,15 @@ def _show_blank(trace: Trace, place: int, head: tuple[int, int]) -> None:
 def question_of(trace: Trace, place: int, head: tuple[int, int], before: list[float]) -> str:
     """Say where the head looks, which verb grammar demands, and which verb the model predicts with all its heads."""
     row = attention_map(trace.layer(head[0]), head[1])[place]
-    sees = f"From the place of the verb, {head_name(head)} looks most at {named(trace, int(row.argmax()))}."
+    key = int(row.argmax())
+    there = "itself" if key == place else named(trace, key)
+    sees = f"From the place of the verb, {head_name(head)} looks most at {there} ({row[key]:.2f})."
     first = ATTRACTIONS[0]
-    right = sum(share > 0.5 for share in before)
+    right, count = sum(share > 0.5 for share in before), len(before)
+    how_many = f"In all {in_words(count)}" if right == count else f"In {in_words(right)} of {in_words(count)}"
     return (
         f"{sees} The verb must fit *{first.subject}*, so English asks for *were*. But *{first.nearer}* is nearer, and "
-        f"*was* would fit that noun. In {right} of six such sentences, {escaped(trace.model.id)} prefers *were*."
+        f"*was* would fit that noun. {how_many} such sentences, {escaped(trace.model.id)} prefers *were*."
     )
 
 

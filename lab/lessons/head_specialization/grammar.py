@@ -240,8 +240,8 @@ def show(view: OneHead) -> None:
     if predict(LESSON, BY_JOB[each.job.id](view.spot)):
         draw(jobs(found, at), "jobs")
         st.caption(
-            "Strong bars show the best head for each relation. Weak bars show a rule that knows only kinds of words, "
-            f"and a rule that always chooses one distance. {_look_back(view.trace.model, (doing.layer, doing.head))}"
+            "Strong bars show the best heads. Weak bars show the rule by kinds of words, and a rule that always takes "
+            f"one distance. {_look_back(view.trace.model, (doing.layer, doing.head))}"
         )
         meaning(said(each, doing, own, shown))
         st.selectbox("Another job: the head that …", [one.job.does for one in found], at, key=_RELATION)
@@ -253,14 +253,10 @@ def show(view: OneHead) -> None:
 
 def _look_back(model: LoadedModel, head: Head) -> str:
     """Warn that picking the best head flatters it; for the head of lesson 3, recall what it did there."""
-    said = (
-        "The lab chose this head as the best of all heads on these same sentences, so its score is a little too good."
-    )
+    said = "The lab chose the head on these same sentences, so its score is a bit too good."
     if model.id != DEFAULT_MODEL or head != look_head(runs.run(model.id, DEFAULT_TEXT, "", Interventions())):
         return said
-    also = (
-        "It also does other things. In lesson 3, it looked from *he* at *brother*, which no rule of grammar asks for."
-    )
+    also = "In lesson 3, it looked from *he* at *brother*, which is not grammar."
     return f"{said} {also}"
 
 
@@ -313,15 +309,15 @@ def clearest(trace: Trace, each: Notable, here: tuple[Case, ...]) -> Case | None
 def claim(trace: Trace, each: Notable, case: Case | None) -> str:
     """Say which word the head should find, with a pair from this sentence if there is one, and name the rules."""
     relation, end = each.job.id.split(":")
-    told = "The green arcs are grammar. "
+    told = "Green arcs are grammar. "
     if case is not None:
         dependent, head = (case.asked, case.sought) if end == "head" else (case.sought, case.asked)
         pair = _IN_WORDS[relation].format(dependent=quoted(dependent), head=quoted(head))
         told += f"Here {pair}. {not_counted(trace, each, case)}"
     doing, rule = each.heads[0], shipped()[each.job.id].rule
     return (
-        f"{told}Is there a head that **{each.job.does}** in any sentence? The best candidate is "
-        f"{head_name((doing.layer, doing.head))}. But a rule that knows no grammar may find this word, too: "
+        f"{told}Is there a head that **{each.job.does}**? The best candidate is "
+        f"{head_name((doing.layer, doing.head))}. A simple rule knows only kinds of words: it takes "
         f"**{in_words(rule)}**."
     )
 
@@ -331,8 +327,8 @@ def not_counted(trace: Trace, each: Notable, case: Case) -> str:
     doing = each.heads[0]
     found = to_others(trace, doing.layer, doing.head)
     left = 1 - float(found.given[found.of_token[case.query]].sum())
-    where = f"{resting_place(trace)} and to the word itself" if any(trace.encoding.special) else "itself"
-    return f"The blue arcs leave out the {mostly(left)} that {quoted(case.asked)} gives to {where}. "
+    where = f"{resting_place(trace)} and to itself" if any(trace.encoding.special) else "itself"
+    return f"Blue arcs leave out the {mostly(left)} that {quoted(case.asked)} gives to {where}. "
 
 
 def _show_another(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:

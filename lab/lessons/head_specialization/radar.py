@@ -54,8 +54,8 @@ from lab.ui.terms import say
 
 IDEA = """
 A head may prefer things other than kinds of words: it may look far away, at the next word, or at the word itself. These
-numbers together are its profile. On each axis of the radar, the center is the smallest value of this layer, and the
-rim is the largest value."""
+numbers together are its profile. On each axis of the radar, the center is the smallest number of this layer, and the
+rim is the largest."""
 
 _ONE, _ALL = "This head", "All heads of the layer"
 _ASKED = ("content_words", "self", "punctuation", "cls", "long_range")  # the first clear question about the rim

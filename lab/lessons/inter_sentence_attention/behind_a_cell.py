@@ -103,9 +103,9 @@ def of_heads(trace: Trace, link: Link, story: Head | None) -> str:
     if story is None:
         return told
     if story == head:
-        return f"{told} You have followed this head since lesson 3."
+        return f"{told} This is the head with which lesson 3 begins."
     own = float(trace.layer(story[0]).attention[story[1], link.query, link.key])
-    return f"{told} {capital(head_name(story))}, which you have followed since lesson 3, gives it {own:.2f}."
+    return f"{told} {capital(head_name(story))}, with which lesson 3 begins, gives it {own:.2f}."
 
 
 def largest(view: SentencesView) -> str:

@@ -306,8 +306,8 @@ def show(view: SentencesView) -> None:
     if view.a != view.b:
         say(other_way(view.trace, view.a, view.b, view.left_out))
     st.latex(formula(view))
-    say(lengths(view.trace, view.left_out))
-    ask_beside(LESSON, longer_gets_more(view.spot))
+    if ask_beside(LESSON, longer_gets_more(view.spot)):
+        say(lengths(view.trace, view.left_out))
     _show_another(view)
     with st.expander("The sentences, as the lab divides the text", on_change="rerun", key="_sentences") as listed:
         if listed.open:

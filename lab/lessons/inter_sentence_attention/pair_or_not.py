@@ -22,8 +22,8 @@ from lab.models.trace import trace as run
 from lab.ui.drawing import draw
 from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameters import PAIR
-from lab.ui.sidebar import use_texts
 from lab.ui.terms import say
+from lab.ui.texts import use_texts
 
 _UNRELATED = example_named("A pair that does not follow")
 _FOLLOWS = example_named("A pair that follows")

@@ -70,10 +70,15 @@ def said(found: Orders) -> str:
     return f"{place} Sentences that follow each other in your text give {abs(found.by_text):.2f} {more} than others."
 
 
+def _more(difference: float) -> str:
+    """Write a difference as “0.17 more”."""
+    return f"{abs(difference):.2f} {'more' if difference > 0 else 'less'}"
+
+
 @asks(
     basis=bet(
-        "Sentences that belong together look at each other, wherever they are.",
-        "A sentence looks at its neighbours, whatever they say.",
+        "Heads look from a word to a related word, so sentences that belong together look at each other anywhere.",
+        "Heads look at tokens that are near, so a sentence looks at its neighbours, whatever they say.",
     ),
     hint="Which bars are longer, the bars of neighbours in your text or the bars of sentences that are side by side?",
 )
@@ -87,15 +92,15 @@ def near_or_related(spot: Spot) -> Question | None:
         return None
     near = found.by_nearness > found.by_text
     why = (
-        f"Being side by side makes a difference of {found.by_nearness:+.2f} times the share of a uniform head. "
-        f"Following each other in the text makes a difference of {found.by_text:+.2f} times."
+        f"Side by side, two sentences give each other {_more(found.by_nearness)} than apart. If they follow each other "
+        f"in your text, they give each other {_more(found.by_text)} than other sentences do. (A uniform head gives 1.)"
     )
     return shuffled(
         "near-or-related",
         "Put these sentences into other orders. What matters more for how much two sentences look at each other?",
         [
-            Option("Where they are: side by side, or apart", why, correct=near),
-            Option("What they say: whether one sentence continues the other in your text", why, correct=not near),
+            Option("Where they are: many heads look at near tokens, whatever these say", why, correct=near),
+            Option("What they say: a word finds the words that belong to it, near or far", why, correct=not near),
         ],
     )
 
@@ -137,8 +142,10 @@ def show(view: SentencesView) -> None:
     """Run the sentences in several orders, and compare what lets two of them look at each other."""
     show_tokens(view)
     say(
-        "Two sentences of a text belong together, and they are also near each other. For which of these reasons do "
-        "they look at each other? Put the sentences into other orders and run the model again."
+        "Two sentences of a text belong together, and they are also near each other. Some heads look at the token "
+        "before or after, whatever it is (lesson 6, **Named patterns**). Others look at a related word, such as from "
+        "*she* at *girl* in the step before. Which counts more? Put the sentences into other orders and run the model "
+        "again."
     )
     found = orders(view.trace)
     if found is None:

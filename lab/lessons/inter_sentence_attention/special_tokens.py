@@ -126,14 +126,13 @@ def _show_why(view: SentencesView) -> None:
     if share < MUCH * even:
         return
     say(
-        "Why? **Softmax** makes the weights of each token add up to 1. A head must give this attention to something, "
-        "even if it has nothing to find."
+        "Lesson 5 gave a reason (**Parked heads**): a head that finds nothing must still give its attention to "
+        "something."
     )
     if any(view.trace.encoding.special):
         st.caption(
             "In BERT base, too, more than half of the attention in layers 6 to 10 goes to [SEP] (Clark et al. 2019, "
-            "§3.2). The authors suppose that a head looks there when it finds nothing to do. They call this a "
-            "**no-op**."
+            "§3.2). The authors call this a **no-op**."
         )
     elif view.causal:
         st.caption(

@@ -21,8 +21,8 @@ from lab.ui.page import LessonPage
 from lab.ui.parameters import FROM_SENTENCE, MODE, TO_SENTENCE, TOY
 from lab.ui.parameters_of_a_run import Counted
 from lab.ui.shared.metric_choice import choose_sinks, sinks_left_out
-from lab.ui.sidebar import use_texts
 from lab.ui.terms import say
+from lab.ui.texts import use_texts
 
 # The example for learners whose text has only one sentence.
 EXAMPLE = lesson_of("inter-sentence-attention").text

@@ -60,8 +60,8 @@ def _how_sure(prediction: Prediction) -> str:
     if best[0] > HALF:
         return "The best word is more probable than all other words together."
     count = int(np.searchsorted(np.cumsum(best), HALF)) + 1
-    room = "leaves much room" if best[0] < FEW else "leaves room for a few" if count <= SOME else "leaves some room"
-    return f"The {count:,} most probable words together reach a probability of one half, so the model {room}."
+    room = "many words fit" if best[0] < FEW else "a few words fit" if count <= SOME else "several words fit"
+    return f"The {count:,} most probable words together reach a probability of one half: to the model, {room}."
 
 
 def show_best(view: PredictionView, prediction: Prediction, lead: str) -> None:

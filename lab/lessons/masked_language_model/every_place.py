@@ -11,6 +11,7 @@ import streamlit as st
 from lab.analysis.words import predictions
 from lab.analysis.words.masking import mask_of, masked_run, place_to_start, unknown_of
 from lab.analysis.words.predictions import Candidate, candidate, candidates, likeliest, prediction_at
+from lab.course.pages import lesson_of, number
 from lab.course.words import VISIBLE, escaped, named, percent, quoted, share
 from lab.figures.sentence import sentence
 from lab.lessons.masked_language_model import LESSON, figures
@@ -176,9 +177,9 @@ def show(trace: Trace) -> Trace:
     told = copied(trace, found.ids[:, 0].tolist())
     meaning(f"{in_sight(*both)} {told}" if both is not None else told)
     say(
-        f"{'A model like this learns to predict each next token.' if causal else _COPYING} Each "
-        f"{'token' if causal else 'hidden word'} changes all numbers a little, so that the right word becomes "
-        f"more probable.{_origin(trace.model.id)}"
+        f"{'A model like this learns to predict each next token.' if causal else _COPYING} For each "
+        f"{'token' if causal else 'hidden word'}, training changes all numbers so that it becomes more "
+        f"probable (lesson {number(lesson_of('how-it-learns'))}).{_origin(trace.model.id)}"
     )
     if not causal:
         with st.expander("How BERT hides words in training", on_change="rerun", key="_why_hide") as why:

@@ -42,11 +42,15 @@ _ROWS = 5  # words in the table of logits
 
 
 def transform(model: LoadedModel) -> str:
-    """Name the computations between the last vector and the comparison; "" if there are none."""
+    """Say what happens to the last vector before the comparison; "" if nothing does."""
     head = model.vocabulary_head
-    last = "LayerNorm" if model.weights.final_norm is not None else ""
-    own = "" if head.w is None else f"a matrix (called *dense*), {_name(head)}, and LayerNorm"
-    return ", then ".join(filter(None, (last, own)))
+    steps = ["LayerNorm brings its numbers to one scale."] if model.weights.final_norm is not None else []
+    if head.w is not None:
+        steps.append(
+            f"A learned matrix (*dense*) mixes its {model.config.width:,} numbers, {_name(head)} moves negative ones "
+            "near 0, and LayerNorm brings all to one scale."
+        )
+    return " Then: ".join(steps)
 
 
 def _name(head: VocabularyHead) -> str:
@@ -64,12 +68,9 @@ def way(model: LoadedModel) -> str:
     head = model.vocabulary_head
     steps, biased = transform(model), head.bias is not None and bool(head.bias.any())
     row = " (its row in lesson 2)" if row_of_table(model) else ""
-    first = f"First, it is transformed: {steps}. Then comes" if steps else "Now comes"
-    total = "This sum, plus the word’s own **bias**," if biased else "This sum"
-    return (
-        f"{first} its **dot product** with each word’s vector{row}: multiply number by number, and add up the "
-        f"products. {total} is the word’s **logit**. The better a word fits, the larger its logit."
-    )
+    first = f"{steps} Then comes the vector’s" if steps else "Now comes the vector’s"
+    total = "This number, plus the word’s own **bias**," if biased else "This number"
+    return f"{first} **dot product** with each word’s vector{row}. {total} is the word’s **logit**."
 
 
 def compared(trace: Trace, place: int) -> str:
@@ -197,10 +198,7 @@ def in_table(trace: Trace, place: int) -> tuple[int, ...]:
 def show(view: PredictionView) -> Trace:
     """Show how the last vector becomes logits and probabilities; behind clicks, the vectors and the sum written out."""
     prediction = view.prediction.at(TEMPERATURE.chosen() if view.causal else 1.0)
-    say(
-        f"After the last layer, the vector at the place of the word has {view.model.config.width:,} numbers. "
-        f"{way(view.model)}"
-    )
+    say(f"The last part of the model, the **vocabulary head**, reads the last vector at this place. {way(view.model)}")
     _show_parts(view)
     say(
         "**Softmax** turns logits into probabilities: it raises e to the power of each logit, and divides by the "

@@ -33,6 +33,13 @@ _CELL, _CLICKED = "_lens_cell", "_lens_clicked"
 _TOP = 5
 
 
+# Said of the fitted lens only: the plain one does not do this.
+_TRANSLATED = (
+    " But the head has learned to read last vectors only. So the lens that you see, the **fitted lens**, first turns "
+    "each vector into a guess of the last one."
+)
+
+
 def arrived(trace: Trace, place: int, truth: int | None, *, fitted: bool = False) -> str:
     """Say from which layer on the lens reads the output's word, and in which layer that word gains most.
 
@@ -132,12 +139,14 @@ def fitted_where(found: MeasuredLens, causal: bool) -> str:
 
 def show(view: PredictionView) -> Trace:
     """Show how a word forms at the place asked about; behind clicks, a grid of several tokens, and its limits."""
-    say(
-        "When does the word appear? Stop after each layer, and ask which word the model would say if this layer were "
-        "the last. This is called the **logit lens**."
-    )
+    row = st.container()
     record = _show_record(view)
     fitted = record is not None and READ_WITH.chosen() == FITTED
+    with row:
+        say(
+            "When does the word appear? After each layer, read the vector with the vocabulary head, as if this layer "
+            f"were the last. This is called the **logit lens**.{_TRANSLATED if fitted else ''}"
+        )
     st.fragment(show_word_forms)(view.trace, view.place, "lens-forms", here=LESSON, choose_lens=False)
     found = lens_at(view, (view.place,), fitted)
     meaning(arrived(view.trace, view.place, found.truths[0], fitted=fitted))
@@ -200,8 +209,8 @@ def _what(view: PredictionView, fitted: bool) -> str:
         through = f"final LayerNorm and {through}"
     if fitted:
         return (
-            "The fitted lens turns the vector into a guess of the last vector, with a matrix fitted on other texts. "
-            "The plain lens takes the vector as it is."
+            "The fitted lens has a matrix for each layer, learned from other texts. The plain lens takes the vector as "
+            "it is."
         )
     return f"The plain lens gives the vector to the model’s own {through}, as if this layer were the last."
 

@@ -28,8 +28,8 @@ from lab.ui import runs
 from lab.ui.drawing import code
 from lab.ui.frame.closing import meaning
 from lab.ui.quiz.predictions import predict
-from lab.ui.sidebar import use_texts
 from lab.ui.terms import say
+from lab.ui.texts import use_texts
 
 UNRELATED = (FOLLOWING[0][0], "The bank raised its interest rates again.")
 _MANY = "_pairs_of"  # session key for the id of the model that has read many pairs

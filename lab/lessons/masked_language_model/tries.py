@@ -21,7 +21,7 @@ from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import MASKED, MODE, PAIR, PLACE, STEP, TEXT, TOY
 from lab.ui.shared import masking
 from lab.ui.shared.prediction import PredictionView
-from lab.ui.sidebar import use_texts
+from lab.ui.texts import use_texts
 from lab.ui.typed import say_shortened, shorten
 
 Changes = Mapping["Parameter[Any]", Any]

@@ -74,7 +74,7 @@ def resting(spot: Spot) -> str:
     if 2 * count < of or of < 2:
         return ""
     return (
-        "The weights of a head must add up to 1. Some authors suppose that the head rests at "
+        "A word’s weights in a head must add up to 1. Some authors suppose that the head rests at "
         f"{escaped(aside(spot.trace))} when it finds nothing else to look at (Clark et al. 2019, §3.2). Lesson 5 is "
         "about such heads."
     )
@@ -179,7 +179,7 @@ def show(view: OneHead) -> None:
     me = view.token(view.query)
     say(
         f"Lesson 3 followed one head. Layer {layer + 1} has {count} heads side by side, and each head has its own "
-        "queries, keys and values. So from the same word, each head may look at a different token. Each row of the "
+        "queries, keys and values. So from one word, each head can look at another token. Do they? Each row of the "
         f"figure shows the shares that one head gives from {me}."
         if count > 1
         else f"Layer {layer + 1} of this model has only one head. The figure shows its shares from {me}."

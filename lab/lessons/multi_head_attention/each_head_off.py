@@ -30,14 +30,10 @@ from lab.models.ablation import ablate_each_head
 from lab.models.interventions import Head, Interventions
 from lab.models.memo import once
 from lab.models.trace import Trace, changed
-from lab.questions.asking import asks
-from lab.questions.basis import bet
-from lab.questions.question import MARGIN, Option, Question, shuffled
-from lab.questions.returning import Spot
+from lab.questions.question import MARGIN
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this, way_to
 from lab.ui.parameters import HEAD, LAYER, STEP
-from lab.ui.quiz.predictions import predict
 from lab.ui.shared.heads_off import ask, may_run
 from lab.ui.shared.keys import keys_blank
 from lab.ui.shared.one_head import OneHead
@@ -45,7 +41,7 @@ from lab.ui.tables import show_table
 from lab.ui.terms import say
 
 _LITTLE = 0.05  # a change by less than this share of the probability is little for a head alone
-_SAME, _LESS = 0.2, 0.5  # together: a change by less than a fifth is about the same, and below a half is a fall
+_SAME = 0.2  # together: a change by less than a fifth is about the same
 _ROWS = 5  # heads in the table
 
 
@@ -146,12 +142,13 @@ def together(trace: Trace, place: int) -> Together:
 def said_alone(found: Alone) -> str:
     """Count the heads that change little alone, and name the one that changes most."""
     at, size = found.strongest, found.after.size
+    few = f"{share(_LITTLE * found.before)}, a twentieth of it,"
     if len(found.little) == size:
-        return f"No single head changes the probability of {found.word} ({share(found.before)}) by a twentieth or more."
+        return f"No single head changes the probability of {found.word} ({share(found.before)}) by {few} or more."
     count = len(found.little) or "None"
     return (
         f"{count} of the {size} heads {'changes' if count == 1 else 'change'} the probability of {found.word} by less "
-        f"than a twentieth. {head_name(at).capitalize()} changes it most: from {share(found.before)} to "
+        f"than {few.rstrip(',')}. {head_name(at).capitalize()} changes it most: from {share(found.before)} to "
         f"{share(float(found.after[at]))}."
     )
 
@@ -201,46 +198,6 @@ def each_moved(moved: Values) -> str:
     )
 
 
-@asks(
-    "token",
-    basis=bet(
-        "If a head changes nothing when it alone is off, the model does not need it.",
-        "Such heads can do each other’s work, so they matter together.",
-        "Such heads work against the word: without them, it becomes more probable.",
-    ),
-    hint="What could the other heads do while only one of them is off?",
-)
-def off_together(spot: Spot) -> Question | None:
-    """Ask what happens at the spot's query with all heads off that change little alone; None if it is not clear."""
-    if spot.trace.model.weights.vocabulary_head is None:
-        return None
-    found = alone(spot.trace, spot.query)
-    return None if len(found.little) < 2 else taken_together(found, together(spot.trace, spot.query))
-
-
-def taken_together(found: Alone, off: Together) -> Question | None:
-    """Ask whether the probability stays or falls; None if it does neither clearly, or if only zeros make it fall."""
-    same, falls = stays(found, off), off.zero < _LESS * found.before and all(off.costs_more)
-    if same == falls:
-        return None
-    why = (
-        f"With all heads, the probability of {found.word} is {share(found.before)}. With these heads off at once, it "
-        f"is {share(off.zero)}. If their single changes simply added up, it would be {share(off.zero_added)}."
-    )
-    return shuffled(
-        "off-together",
-        f"When {len(found.little)} heads are taken away one at a time, each changes the probability of {found.word} "
-        "by less than a twentieth. Now all of them are set to zero at once. What happens to this probability?",
-        [
-            Option("It stays about the same: this word does not need them", why, correct=same),
-            Option(
-                "It falls by more than half: while one head was off, something else made up for it", why, correct=falls
-            ),
-            Option("It more than doubles: these heads work against the word", why),
-        ],
-    )
-
-
 def effect_on_word(traced: Trace, layer: int, head: int, place: int) -> Heatmap:
     """Draw the change of the likeliest word's probability at ``place`` with each head off alone; one is outlined.
 
@@ -287,8 +244,8 @@ def show(view: OneHead) -> Trace:
     draw(partial(effect_on_word, trace, *at, asked.place), EFFECTS, clickable=True)
     st.caption("Each cell is one head that is taken away, with zeros in its place. Click a cell to choose its head.")
     say(said_alone(found))
-    spot = Spot(trace, *at, asked.place, asked.place)
-    if len(found.little) > 1 and predict(LESSON, off_together(spot)):
+    if len(found.little) > 1:
+        say("Can the model do without all of these heads at once?")
         draw(partial(words_together, trace, asked.place), "words-together")
         meaning(said(found, together(trace, asked.place)))
         st.caption(

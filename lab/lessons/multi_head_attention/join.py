@@ -149,7 +149,8 @@ def show(view: OneHead) -> None:
         f"Each head has collected a vector of {d_k} numbers for {view.token(token)}, its **context**. The next part "
         f"of the model reads one vector of {d} numbers. So the {count} contexts, $h_1$ to $h_{{{count}}}$, are put "
         f"side by side (**concatenation**): {count} × {d_k} = {d}. A learned matrix, $W_O$, mixes these numbers into "
-        "the output $o$. It is added to the vector $x$ that the token had before."
+        f"the output $o$. The numbers of a head meet only {d_k} rows of $W_O$, so each head adds its own vector to "
+        "$o$. Then $o$ is added to the vector $x$ that the token had before."
         if count > 1
         else f"The head has collected a vector of {d_k} numbers for {view.token(token)}, its **context**. A learned "
         "matrix, $W_O$, mixes these numbers into the output $o$. It is added to the vector $x$ that the token had "

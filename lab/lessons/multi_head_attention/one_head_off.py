@@ -43,7 +43,8 @@ ON, ZERO, MEAN = "on", "zero", "mean"
 _NOTHING = 0.01  # a smaller change of ln P counts as hardly any; 1 % of the probability
 _SMALLER = 0.8  # vectors that end this much nearer to their places than they were have been brought back in part
 _STANDS_OUT = 0.1  # a word with less is one of many
-_CHOSEN = " The lab chose this sentence because one head decides its verb."
+_FALLS = 0.8  # a probability that keeps less than this part of itself has fallen visibly
+_CHOSEN = " The lab chose this sentence because its verb depends on one head."
 
 _LATER = " The mean is over all of its tokens, later ones included."
 
@@ -114,26 +115,37 @@ def said(found: Without) -> str:
 
 
 def milder(found: Without) -> str:
-    """Say that zeros are unusual, and what the milder cut does: the head set to its mean."""
+    """Say that zeros are unusual, what the milder cut does, and whether the zeros made the change look larger."""
     then, after = found.mean_says
     told = (
-        "The network never met such zeros in training, so they may cause part of the change. A milder change "
-        "replaces the head’s numbers by their mean over this text. Then "
+        "The network never met such zeros in training. If the head brings its mean over this text to every token "
+        "instead, "
     )
     if then != found.word:
         too = "also " if then == found.zero_says[0] else ""
         return f"{told}the model {too}says {then} ({share(after)})."
-    still = "still " if found.zero_says[0] != found.word else ""
-    return f"{told}the model {still}says {found.word} ({share(found.mean)})."
+    if found.zero_says[0] == found.word:
+        return f"{told}the model says {found.word} ({share(found.mean)})."
+    told += f"the model still says {found.word}"
+    if found.mean < _FALLS * found.before:
+        return f"{told}, but with {share(found.mean)}. So the head matters, but zeros exaggerate how much."
+    return f"{told} ({share(found.mean)}). So it was the zeros that changed the word."
 
 
 def looks_from(trace: Trace, head: Head, place: int) -> str:
-    """Say at which token a head looks most from a place."""
-    row = trace.layer(head[0]).attention[head[1], place]
+    """Say at which token a head looks most from a place, and how much any other head of the model looks there."""
+    every = np.array([trace.layer(at).attention[:, place].numpy() for at in range(trace.model.config.layers)])
+    row = every[head]
     key = int(row.argmax())
     here = named(trace, place) if trace.model.config.causal else "the blank"
     there = "itself" if key == place else named(trace, key)
-    return f"From {here}, {head_name(head)} looks most at {there}, with the weight {float(row[key]):.2f}."
+    told = f"From {here}, {head_name(head)} looks most at {there}, with the weight {float(row[key]):.2f}."
+    others = np.delete(every[:, :, key].ravel(), np.ravel_multi_index(head, every.shape[:2]))
+    if not len(others):
+        return told
+    if len(others) > 1 and others.max() < row[key]:
+        return f"{told} None of the {len(others)} other heads looks there with more than {others.max():.2f}."
+    return f"{told} {'The' if len(others) == 1 else 'An'}other head looks there with {others.max():.2f}."
 
 
 def _lead(each: NDArray[np.float64]) -> float:
@@ -147,8 +159,8 @@ def _lead(each: NDArray[np.float64]) -> float:
     "head",
     "token",
     basis=bet(
-        "One head of many cannot change the word, because other heads do the same work.",
-        "What this head brings decides the word.",
+        "One head of many cannot change the word, because the other heads bring enough.",
+        "Each head brings something of its own, and no other head replaces it.",
         "A model with a missing part breaks down, and no word stands out.",
     ),
     hint="Think of what this head brings from the token at which it looks most.",
@@ -164,15 +176,15 @@ def word_without(spot: Spot) -> Question | None:
     word, then = (word_of(spot.trace.model.tokenizer, int(each.argmax())) for each in (on, zero))
     same, others = int(on.argmax()) == int(zero.argmax()), config.layers * config.heads - 1
     noun = "token" if config.causal else "word"
-    why = f"With the head, the probability of {quoted(word)} is {share(float(on.max()))}. Without the head, "
+    why = f"With the head, the probability of {quoted(word)} is {share(float(on.max()))}. With zeros in its place, "
     why += f"{'it is' if same else f'{quoted(then)} has the probability'} {share(float(zero.max()))}."
     name = head_name((spot.layer, spot.head))
     return shuffled(
         "word-without",
-        f"The model says {quoted(word)}. What does it say without {name}, one of its {others + 1} heads?",
+        f"The model says {quoted(word)}. What does it say if {name}, one of its {others + 1} heads, brings only zeros?",
         [
-            Option(f"Still {quoted(word)}: {others} other heads are left", why, correct=same),
-            Option(f"Another {noun}: what this head brings decides the {noun}", why, correct=not same),
+            Option(f"Still {quoted(word)}: the {others} other heads bring enough", why, correct=same),
+            Option(f"Another {noun}: the other heads do not replace what this head brings", why, correct=not same),
             Option(f"No {noun} stands out: a model with a missing part breaks down", why),
         ],
     )
@@ -292,7 +304,7 @@ def _show_another(view: OneHead) -> None:
     other = view.head - 1 if view.head else 1
     if view.trace.model.config.heads > 1:
         try_this(
-            "another head of this layer. Does it matter, as well?", f"Switch off head {other + 1}", {HEAD: other + 1}
+            "another head of this layer. Does that head matter, too?", f"Switch off head {other + 1}", {HEAD: other + 1}
         )
 
 

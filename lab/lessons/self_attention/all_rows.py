@@ -52,8 +52,9 @@ def said(spot: Spot) -> str:
     me, other = told_apart(of, spot.query), told_apart(of, spot.key)
     score = signed(float(spot.row.scores[spot.key]))
     return (
-        f"The outlined cell is the dot product of the outlined row and column. It is {score}, the score of the query "
-        f"of {me} and the key of {other}. One product of matrices gives all {n} × {n} = {n * n:,} scores of this head."
+        "In the map of scores, the outlined cell is the dot product of the outlined row of Q and the outlined column "
+        f"of Kᵀ. It is {score}, the score of the query of {me} and the key of {other}. One product of matrices gives "
+        f"all {n} × {n} = {n * n:,} scores of this head."
     )
 
 
@@ -233,7 +234,10 @@ def _show_formula(view: OneHead) -> None:
     """Write the head as one formula, with the mask if this layer has one."""
     masked = view.trace.model.config.causal or view.layer.weights.window is not None
     divided = r"\frac{QK^\top}{\sqrt{d_k}}" if view.trace.model.config.scaled_scores else r"QK^\top"
-    say("So the whole head is one formula (Vaswani et al. 2017, eq. 1):")
+    width = view.trace.model.config.head_width
+    say(
+        f"So the whole head is one formula (Vaswani et al. 2017, eq. 1). Here, $d_k$, the width of a query, is {width}:"
+    )
     attended = rf"\text{{softmax}}\left({divided}{' + M' * masked}\right) V"
     st.latex(rf"\begin{{aligned}} & \text{{Attention}}(Q, K, V) \\ & = {attended} \end{{aligned}}")  # fits a phone
     if masked:

@@ -105,8 +105,8 @@ def _told(name: str, trace: Trace) -> str:
     mask = (
         "The mask hides the words after a token. Without it, each token also reads the words that it has to predict."
         if config.causal
-        else "The mask hides padding, which fills texts up to the same length. For this test, your text has "
-        f"{PADDING} padding tokens."
+        else "If several texts are read at once, padding tokens fill up the shorter ones, and a **mask** hides this "
+        f"padding. For this test, your text has {PADDING} padding tokens."
     )
     if config.window is not None:
         mask = f"{mask} In the local layers, it also hides all tokens that are more than {config.window} tokens away."

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lab.analysis.heads.attention import attention_map, attention_row, heaviest
 from lab.charts.components.row_built import RowBuilt
 from lab.course.pages import bench_of
-from lab.course.words import VISIBLE, named, signed, told_apart, unmarked
+from lab.course.words import VISIBLE, escaped, listed, named, signed, told_apart, unmarked
 from lab.lessons.self_attention import LESSON
 from lab.models import forward
 from lab.models.trace import Trace
@@ -50,14 +50,14 @@ def largest_score(spot: Spot) -> str:
 
 
 def divided(spot: Spot) -> str:
-    """Describe the division, if the model divides; another step shows the purpose of the division."""
+    """Describe the division, if the model divides."""
     config = spot.trace.model.config
     d_k = config.head_width
     if not config.scaled_scores:
         return "This model leaves the scores as they are."
     return (
-        f"√{d_k} ≈ {d_k**0.5:.2f}, because a query has {d_k} numbers. The order of the scores stays the same. The "
-        "step “Why divide” shows the reason for the division."
+        f"√{d_k} ≈ {d_k**0.5:.2f}, because a query has {d_k} numbers here. In “By hand”, it had two, so it was √2. The "
+        "order of the scores stays the same."
     )
 
 
@@ -217,6 +217,12 @@ def what_a_weight_says(spot: Spot) -> Question | None:
     return which_holds("what-a-weight-says", prompt, why, outcomes, mixed=True)
 
 
+def _without_special(trace: Trace) -> str:
+    """Name the special tokens that :func:`sharpest_word` leaves out; "" if there are none."""
+    marks = [trace.labels[at] for at in np.flatnonzero(trace.encoding.special)]
+    return f" (without {escaped(listed(marks))})" if marks else ""
+
+
 def row_built(traced: Trace, layer: int, head: int, query: int, key: int) -> RowBuilt:
     """Draw one query's row, built stage by stage; in a long text, only with its heaviest keys."""
     row, n = attention_row(traced.layer(layer), head, query), len(traced)
@@ -238,18 +244,22 @@ def row_built(traced: Trace, layer: int, head: int, query: int, key: int) -> Row
 def show(view: OneHead) -> None:
     """Show the whole row, stage by stage."""
     show_sentence(view)
-    bias = ", plus learned numbers *b*" if view.trace.model.config.biases else ""
+    config = view.trace.model.config
+    bias = ", plus learned numbers *b*" if config.biases else ""
     say(
-        f"How does {view.token(view.query)} decide? Its vector *x* times a learned **matrix** W_Q{bias} is its "
-        "**query**: what it looks for. Two more matrices, W_K and W_V, turn every token’s vector into a **key** "
-        "(what it offers) and a **value** (what it passes on). The next four computations are those of **By hand**. "
-        "Go through them one by one, or press Play."
+        f"How does {view.token(view.query)} decide? Its vector *x* has {config.width:,} numbers. Times a learned "
+        f"**matrix** W_Q{bias}, they become {config.head_width} numbers, its **query**: what it looks for. Two more "
+        "matrices, W_K and W_V, turn every token’s vector into a **key** (what it offers) and a **value** (what it "
+        "passes on). The next four computations are those of **By hand**. Go through them one by one, or press Play."
     )
     figure = row_built(view.trace, view.layer.index, view.head, view.query, view.key)
     mount("row_built", replace(figure, means=tuple(map(unmarked, said(view.spot)))).payload(), "row-built")
     sharpest = sharpest_word(view.spot)
     if sharpest not in (None, view.query):
-        why = f"of all words, {view.token(sharpest)} gives the largest weight to one token. Build its row."
+        why = (
+            f"of the tokens of your text{_without_special(view.trace)}, {view.token(sharpest)} gives one token the "
+            "largest weight. Build its row."
+        )
         try_this(why, f"Look from {view.trace.labels[sharpest]}", {TOKEN: sharpest + 1})
     way_to("On the bench", bench_of("neuron-view"))
     code(forward.project_qkv, forward.attend, forward.mix_values)

@@ -88,17 +88,16 @@ def said(found: Looks) -> str:
             f"{found.second} gets {found.next_weight:.2f}."
         )
     return (
-        f"{found.query} looks most at {found.first}: **{found.weight:.2f}** of its attention goes there"
-        f"{_share(found.weight)}. Next is {found.second} with {found.next_weight:.2f}{_alike(found)}."
+        f"{found.query} looks most at {found.first}: {_share(found.weight)} goes there. Next is {found.second} with "
+        f"{found.next_weight:.2f}{_alike(found)}."
     )
 
 
 def _share(weight: float) -> str:
-    """Write a weight as one would say it to a friend, for example as a half."""
-    for share, word in ((0.5, "half"), (1 / 3, "a third"), (0.25, "a quarter")):
-        if abs(weight - share) < VISIBLE:
-            return f", {word} of it"
-    return ", nearly all of it" if weight > 0.9 else ""
+    """Write a weight with the words that one would use for it to a friend, for example as a half."""
+    words = ((0.5, "half"), (1 / 3, "a third"), (0.25, "a quarter"))
+    word = next((word for share, word in words if abs(weight - share) < VISIBLE), "nearly all" if weight > 0.9 else "")
+    return f"{word} of its attention (**{weight:.2f}**)" if word else f"**{weight:.2f}** of its attention"
 
 
 def _alike(found: Looks) -> str:

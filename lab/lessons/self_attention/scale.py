@@ -136,9 +136,10 @@ def spread(spot: Spot) -> str:
     low, high = (signed(float(each)) for each in (scores.min(), scores.max()))
     return (
         f"A score adds up {d_k} products. If these were random steps of length 1 to the left or right, the sum would "
-        f"end about √{d_k} ≈ {d_k**0.5:.2f} steps away, so wide heads would have large scores. Then softmax gives "
-        "nearly everything to one token, and the training hardly learns. The division prevents this (Vaswani et al. "
-        f"2017, §3.2.1). Trained vectors are not random: here the scores go from {low} to {high}."
+        f"end about √{d_k} ≈ {d_k**0.5:.2f} steps away, so a wider head would have larger scores. Then softmax gives "
+        "nearly everything to one token, small changes of the scores change nothing, and the model can learn nothing "
+        "from them. The division prevents this (Vaswani et al. 2017, §3.2.1). Trained vectors are not random: here the "
+        f"scores go from {low} to {high}."
     )
 
 

@@ -48,8 +48,8 @@ def _spellings(reading: TextReading) -> str:
     typed, read = {each for each, _ in words}, {bare(word) for _, word in words}
     if len(read) < len(typed):
         return (
-            f"The text has {len(typed)} spellings, but the model sees only {len(read)}. To the model, the other "
-            "spellings are the same word."
+            f"The text has {len(typed)} spellings, but the model sees only {len(read)}. So spellings that differ for "
+            "you can be the same word to the model."
         )
     changed = next(((each, word.text) for each, word in words if _respelled(each, word) and askable(word)), None)
     if changed is not None:

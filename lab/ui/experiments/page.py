@@ -25,7 +25,8 @@ from lab.ui.long_work import offer
 from lab.ui.page import OpenPage
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.shared.met_again import met_again
-from lab.ui.sidebar import keep_model, use_texts
+from lab.ui.sidebar import keep_model
+from lab.ui.texts import use_texts
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel

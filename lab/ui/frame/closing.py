@@ -45,7 +45,20 @@ def try_this(why: str, label: str, changes: Mapping[Parameter[Any], Any]) -> Non
 def _take(changes: Mapping[Parameter[Any], Any]) -> None:
     before = {parameter: parameter.chosen() for parameter in (*changes, STEP)}
     _set(changes)
-    st.session_state[_TRIED] = _Tried(dict(changes), before, STEP.chosen())
+    st.session_state[_TRIED] = _Tried(dict(changes), before, STEP.chosen(), leaves=TEXT in changes)
+
+
+def change_here(changes: Mapping[Parameter[Any], Any]) -> None:
+    """Make ``changes`` that are for the step on screen only, such as the head that its game looks for.
+
+    However often the learner tries, the way back leads to the choices before the first try.
+    """
+    before = {parameter: parameter.chosen() for parameter in (*changes, STEP)}
+    tried = st.session_state.get(_TRIED)
+    if isinstance(tried, _Tried) and tried.leaves and tried.step == STEP.chosen() and tried.on_screen():
+        changes, before = {**tried.changes, **changes}, {**before, **tried.before}
+    _set(changes)
+    st.session_state[_TRIED] = _Tried(dict(changes), before, STEP.chosen(), leaves=True)
 
 
 def _set(changes: Mapping[Parameter[Any], Any]) -> None:
@@ -59,11 +72,15 @@ def _set(changes: Mapping[Parameter[Any], Any]) -> None:
 
 @dataclass(frozen=True)
 class _Tried:
-    """The choices that a click on "Try" changed, the choices before it, and the step that shows the change."""
+    """The choices that a click changed, the choices before it, and the step that shows the change.
+
+    ``leaves``: the change is for this step only.
+    """
 
     changes: Mapping[Parameter[Any], Any]
     before: Mapping[Parameter[Any], Any]
     step: str
+    leaves: bool
 
     def on_screen(self) -> bool:
         """Return whether nobody has changed the choices since."""
@@ -71,7 +88,7 @@ class _Tried:
 
 
 def offer_back() -> None:
-    """Draw the way back from the last "Try" while the page still shows its change.
+    """Draw the way back from the last "Try", or from a game, while the page still shows its change.
 
     Call this function above the buttons of the steps.
     """
@@ -91,17 +108,17 @@ def _take_back() -> None:
 
 
 def leave_what_was_tried(*, page: bool) -> None:
-    """Take back a sentence that was only tried, if another step begins or, with ``page``, another page.
+    """Take back what was only for its step, if another step begins or, with ``page``, another page.
 
-    So the learner's own sentence, or the one of the course, goes on. Other changes stay; on another page they are no
-    longer taken back. Call this function before the first widget is drawn.
+    So the learner's own sentence and head, or those of the course, go on. Other changes stay; on another page they are
+    no longer taken back. Call this function before the first widget is drawn.
     """
     tried = st.session_state.get(_TRIED)
     if not isinstance(tried, _Tried) or not (page or STEP.chosen() != tried.step):
         return
-    if page or TEXT in tried.changes:
+    if page or tried.leaves:
         del st.session_state[_TRIED]
-    if TEXT in tried.changes and tried.on_screen():
+    if tried.leaves and tried.on_screen():
         _set({parameter: value for parameter, value in tried.before.items() if parameter is not STEP})
 
 

@@ -62,18 +62,18 @@ def predict(lesson: str, question: Question | None, *, in_sight: bool = False) -
         return _shown_to_class(lesson, question, hashed(*selection.what_runs(chosen)), "_predict")
 
 
-def ask_beside(lesson: str, question: Question | None) -> None:
+def ask_beside(lesson: str, question: Question | None) -> bool:
     """Ask a question whose basis the step has just shown; the figure above it stays in sight.
 
     The answer is explained at once. "Show me" is an answer, too. A class gets a button that reveals the answer.
+    Returns whether the answer may be said, also if there is no question.
     """
     if question is None:
-        return
+        return True
     chosen = selection.current()
     question = reordered(replace(question, lesson=lesson), chosen[parameters.SEED])
     if chosen[parameters.TEACH]:
-        _shown_to_class(lesson, question, hashed(*selection.what_runs(chosen)), "_beside")
-        return
+        return _shown_to_class(lesson, question, hashed(*selection.what_runs(chosen)), "_beside")
     name, known = f"_beside.{_toy()}{lesson}.{question.id}", progress().predictions.get(_step(lesson), {})
     asking = question.key not in known or st.session_state.get(f"{name}.asking") == question.key
     with st.container(border=True):
@@ -83,6 +83,7 @@ def ask_beside(lesson: str, question: Question | None) -> None:
         else:
             _compare(question, question.on_screen(known[question.key]))
             _turn("Ask me again", f"{name}.again", _set_asking, name, question.key)
+    return not asking
 
 
 def keep_place() -> None:
@@ -133,7 +134,8 @@ def _predicted(lesson: str, question: Question, in_sight: bool) -> bool:
     with st.container(border=answered, horizontal=True, vertical_alignment="center"):
         if answered:
             _compare(question, question.on_screen(known[asked]))
-        _turn("Ask me again" if known else "Ask me first", f"{name}.again", _set_asking, name, asked)
+        label = "Ask me again" if answered else "Ask me this step’s question" if known else "Ask me first"
+        _turn(label, f"{name}.again", _set_asking, name, asked)
     return True
 
 

@@ -47,7 +47,8 @@ def _bring_back(lesson: str, earlier: Mapping[str, Returning], trace: Trace) -> 
         for number, question in enumerate(kept.questions, start=1):
             with st.container(border=True):
                 ask_one(lesson, number, question, kept, name, "_earlier")
-        st.caption(stopped(about(kept.link, kept.of)))
+        asked = stopped(about(kept.link))
+        st.caption(f"{asked} A question that names no head is about {kept.of}." if kept.of else asked)
 
 
 def _seen(name: str) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ def keys_blank(page: OpenPage, model: LoadedModel, of: Looking | None = None) ->
     own = TEXT.chosen() != DEFAULT_TEXT or PAIR.chosen() or MASKED.chosen()
     if own or page.selection[MODE] == TOY or model.config.causal or cannot_predict(model) is not None:
         return None
-    if not borrows("keys", "its verb must fit “keys”."):
+    if not borrows("keys", f"its verb is hidden by {_mask(model)[0]}, and it must fit “keys”."):
         return None
     token, mask_id = _mask(model)
     trace = runs.run(model.id, _KEYS.filled(token), "", Interventions())

@@ -26,7 +26,7 @@ from lab.ui.sentence import show_row
 
 NONE = "none"
 _AROUND = 12
-_HIDE = "Click a word to hide it from the model. Click the orange blank to show its word again."
+_HIDE = "Click a word to hide it from the model: it gets a dashed frame. Click it again to show it to the model."
 _READ = "Click a word to ask what comes after it."
 
 

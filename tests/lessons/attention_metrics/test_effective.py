@@ -85,4 +85,4 @@ def test_a_row_gets_narrower_as_its_largest_weight_grows() -> None:
     grown[4, grown[4].argmax()] += 0.2
     grown /= grown.sum(-1, keepdims=True)
     before, after = (float(effective_keys(each[None])[0, 4]) for each in (weights, grown))
-    assert after < before and right(one_weight_more(replace(spot_of(weights), query=4))) == "At fewer tokens"
+    assert after < before and right(one_weight_more(replace(spot_of(weights), query=4))) == "It gets smaller"

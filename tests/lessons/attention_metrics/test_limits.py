@@ -29,5 +29,5 @@ def test_a_row_is_as_uncertain_as_told(trace: Trace, maps: NDArray[np.float64]) 
     own = weights[query]
     entropy = float(-(own[own > 0] * np.log(own[own > 0])).sum())
     told = by_hand.said(trace, query, row)
-    assert re.search(rf"It effectively looks at {np.exp(entropy):.1f},", told)
+    assert re.search(rf"The effective number of its row is {np.exp(entropy):.1f},", told)
     assert f"{entropy / np.log(len(own)):.0%}" in told

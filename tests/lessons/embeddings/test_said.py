@@ -17,7 +17,7 @@ from lab.analysis.layers.positions import sinusoids
 from lab.analysis.words.neighbours import nearest_in_table
 from lab.course.sentences.examples import EXAMPLES
 from lab.course.sentences.uses import place_of
-from lab.course.words import plain
+from lab.course.words import plain, signed
 from lab.lessons.embeddings import learned_or_computed, like_words, position_lab, rotary, vectors
 from lab.models.encoding import word_of
 from lab.models.interventions import Interventions
@@ -107,6 +107,19 @@ def test_near_positions_are_called_alike_only_where_they_are(name: str) -> None:
     said = shown(learned_or_computed.said(trace, 64, 64, 1e4)).partition(" For computed")[0]
     assert numbers(said) == pytest.approx([near, max(rest)], abs=0.006)
     assert ("are the most similar" in said) == (near - max(rest) > 0.05)
+
+
+@pytest.mark.parametrize("name", [*MODELS, "random"])
+def test_the_first_place_is_called_an_exception_only_if_its_neighbour_is_far(name: str) -> None:
+    model = random_twin(lab.load_model("lab-bert"), 0) if name == "random" else lab.load_model(name)
+    table = model.weights.embeddings.position
+    assert table is not None
+    rows = table[:64].double().numpy()
+    unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    most, usual = float((unit[1:] @ unit[0]).max()), float(np.mean(np.sum(unit[2:] * unit[1:-1], axis=1)))
+    said = shown(learned_or_computed.stands_apart(lab.trace(model, "The cat sat."), 64))
+    assert bool(said) == (usual - most >= 0.3) and (not said or f"at most {signed(most)}" in said)
+    assert not said or ("[CLS]" in said) == (name != "lab-gpt2")
 
 
 def test_turned_words_keep_their_cosine(traces: list[Trace]) -> None:

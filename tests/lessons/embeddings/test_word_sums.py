@@ -84,7 +84,7 @@ def test_places_are_those_of_the_rows(model: LoadedModel) -> None:
         said = plain(word_sums.meaning(model, question))
         told = [int(each.replace(",", "")) for each in re.findall(r"is number ([\d,]+)", said)]
         assert told == [without, alone]
-        assert ("the sum helps" in said) == (without < alone)
+        assert ("the sum comes nearer" in said) == (without < alone)
 
 
 def test_the_nearest_is_named_and_whether_it_is_a_word_of_the_sum(model: LoadedModel) -> None:
@@ -104,7 +104,7 @@ def test_the_nearest_is_named_and_whether_it_is_a_word_of_the_sum(model: LoadedM
 def test_the_counts_over_all_questions_are_counted_again(model: LoadedModel) -> None:
     found = [ranks(model, question) for question in asked(model)]
     said = word_sums.in_general(model)
-    assert said is not None and f"has the words of {len(found)}." in said
+    assert said is not None and f"For {len(found)} of them, " in said
     assert len(found) > 10
     told = [int(each) for each in re.findall(r"(?:nearest|third) in (\d+)", plain(said))]
     assert told == [sum(each[at] == 1 for each in found) for at in range(3)]

@@ -10,7 +10,6 @@ import lab
 from lab.analysis.heads.comparing import counted_parameters
 from lab.course.words import quoted, share
 from lab.lessons.multi_head_attention.all_heads import shares_of_heads, why_several
-from lab.lessons.multi_head_attention.each_head_off import Alone, Together, off_together, taken_together
 from lab.lessons.multi_head_attention.join import another_cut, together
 from lab.lessons.multi_head_attention.one_head_off import first_moved, moved_after, word_without
 from lab.models.interventions import Interventions
@@ -127,15 +126,6 @@ def test_first_moved_names_the_layers_that_moved(trace: Trace) -> None:
     moved = [not torch.equal(a, b) for a, b in zip(trace.hidden_states, off.hidden_states, strict=True)]
     assert moved == [False, False] + [True] * (trace.model.config.layers - 1)
     assert answer(first_moved(Spot(trace, 1, 0, 1, 0))).text == "After layer 2 and all later layers"
-
-
-def test_heads_off_together_are_asked_about_where_they_clearly_matter_or_do_not(keys: Spot) -> None:
-    assert answer(off_together(keys)).text.startswith("It falls by more than half")
-    alone = Alone(1, "“are”", 0.8, np.full((1, 3), 0.8), frozenset({(0, 0), (0, 1)}))
-    assert answer(taken_together(alone, Together(0.78, 0.8, 0.77, 0.78))).text.startswith("It stays")
-    assert answer(taken_together(alone, Together(0.1, 0.5, 0.7, 0.7))).text.startswith("It falls")
-    assert taken_together(alone, Together(0.1, 0.7, 0.7, 0.7)) is None, "only the zeros make it fall"
-    assert taken_together(alone, Together(0.5, 0.5, 0.7, 0.7)) is None, "between the two"
 
 
 def test_one_head_asks_only_what_it_can() -> None:

@@ -134,7 +134,9 @@ def test_a_head_off_changes_the_word_as_told(trace: Trace) -> None:
         else:
             assert ("less probable" in said) == (after[word] < before[word])
             assert f"{share(after[word])} instead of {share(before[word])}" in said
-        assert f"({share(mean.max())})" in milder and all(each in said for each in name)
+        assert share(mean.max()) in milder and all(each in said for each in name)
+        falls = then != word == int(mean.argmax()) and mean[word] < 0.8 * before[word]
+        assert ("the head matters" in milder) == falls
         assert ("still says" in milder) == (int(mean.argmax()) == word != then)
 
 
@@ -146,6 +148,9 @@ def test_where_a_head_looks_from_the_blank(trace: Trace) -> None:
         said = one_head_off.looks_from(run, (0, head), place)
         assert f"the weight {row[key]:.2f}." in said and ("itself" in said) == (key == place)
         assert key == place or f"({key + 1})" in said
+        every = np.array([maps_of(run, layer)[:, place, key] for layer in range(run.model.config.layers)])
+        every[0, head] = 0
+        assert f"{every.max():.2f}" in said and ("None of" in said) == (every.max() < row[key])
 
 
 def test_the_story_says_is_at_zero_and_are_at_the_mean() -> None:
@@ -154,7 +159,7 @@ def test_the_story_says_is_at_zero_and_are_at_the_mean() -> None:
     assert (plain(found.word), plain(found.zero_says[0]), plain(found.mean_says[0])) == tuple(
         plain(quoted(each)) for each in ("are", "is", "are")
     )
-    assert "still says" in one_head_off.milder(found)
+    assert "still says" in one_head_off.milder(found) and "the head matters" in one_head_off.milder(found)
 
 
 def test_with_each_head_off_the_largest_change_is_told_and_the_small_ones_are_counted() -> None:
@@ -162,7 +167,7 @@ def test_with_each_head_off_the_largest_change_is_told_and_the_small_ones_are_co
     after = np.array([[0.2, 0.208, 0.212], [0.05, 0.2, 0.3]])
     little = frozenset({(0, 0), (0, 1), (1, 1)})
     said = each_head_off.said_alone(each_head_off.Alone(1, "“cat”", 0.2, after, little))
-    assert said.startswith("3 of the 6 heads change the probability of “cat” by less than a twentieth.")
+    assert said.startswith("3 of the 6 heads change the probability of “cat” by less than 0.010, a twentieth of it.")
     assert "Layer 2, head 1 changes it most: from 0.200 to 0.050." in said
     none = np.full((2, 2), 0.2005)
     every = frozenset({(0, 0), (0, 1), (1, 0), (1, 1)})

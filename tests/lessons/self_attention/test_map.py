@@ -33,7 +33,7 @@ def test_what_is_said_names_the_largest_weights(model: str, text: str) -> None:
         assert ("looks most at" in said) == clear
         if clear:
             assert f"looks most at {named(trace, int(first))}" in said
-            assert (", half of it" in said) == (abs(weights[first] - 0.5) < VISIBLE)
+            assert ("half of its attention" in said) == (abs(weights[first] - 0.5) < VISIBLE)
             best = head.argmax(axis=1)
             same = int((np.delete(best, spot.query) == first).sum())
             assert (f"{same} of the {len(best) - 1} other tokens" in said) == (same > 0)

@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 from lab.analysis.tasks.tuning import Tuned
 
 # The most bytes of all trained layers on a server: a layer of lab-minilm takes 7 MB, one of bert-base 28 MB.
-ROOM = 120_000_000
+ROOM = 60_000_000
 
 
 @dataclass(eq=False)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -317,8 +318,13 @@ class _Sets:
         members = [function_words, content_words, int(self.first), punctuation, entities, self.far_cells, m]
         divisor = np.full(len(members), m)
         divisor[_LONG_RANGE] = max(self.far_cells, 1)
-        uniform = self._totals(uniform_attention(m, self.causal))[0]
-        return Totals(np.array(members), self._totals(attention), divisor, uniform)
+        return Totals(np.array(members), self._totals(attention), divisor, self._uniform)
+
+    @cached_property
+    def _uniform(self) -> Values:
+        """The totals of a head without preference, (7,), which are the same for every layer."""
+        found: Values = self._totals(uniform_attention(len(self.places), self.causal))[0]
+        return found
 
     def _totals(self, attention: Weights) -> Values:
         """The attention added up over each dimension's tokens or cells, (H, 7)."""

@@ -5,7 +5,7 @@ The model does not change. Only a weight for each number of a sentence's vector 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -206,8 +206,3 @@ def splits_pairs(examples: Examples) -> bool:
     marked = [group for group, mark in zip(examples.groups, examples.marks, strict=True) if mark is not None]
     open_ = {group for group, mark in zip(examples.groups, examples.marks, strict=True) if mark is None}
     return bool(marked) and sum(group in open_ for group in marked) > len(marked) / 2
-
-
-def as_series(found: Mapping[str, LearningCurve | None]) -> Mapping[str, LearningCurve]:
-    """The series that there are."""
-    return {name: each for name, each in found.items() if each is not None}

@@ -101,7 +101,7 @@ def show(view: LessonRun) -> None:
         draw(letters(before, words, place), "toy-blank")
     else:
         _show_states(run, words, place)
-        say("A real model learns in the same way. lab-bert, the small BERT of this lab, took thousands of such steps.")
+        say("A real model learns in the same way. The small models of this lab took thousands of such steps.")
         code(plan.what.draw, logits, train)
 
 
@@ -116,6 +116,6 @@ def _show_states(run: TrainingRun, words: tuple[int, ...], place: int) -> None:
         draw(falling(run, now.step), "toy-loss")
     with right_side:
         draw(letters(now.model, words, place), "toy-blank")
-    say("Each map is a head. The last row is the blank: where does it look, before the training and after it?")
+    say("Each map is a head, and its last row is the blank. Compare with the random weights of step 0.")
     draw(head_maps([(f"step {now.step}", hidden(now.model, words, place))]), "toy-maps")
     meaning(said(run.kept[0], now, words, place))

@@ -272,17 +272,17 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          "moves every parameter in the opposite direction.", {"also": ("gradients",)}),
         ("learning rate", "The factor by which training multiplies a gradient to get the length of a step. If it is "
          "too large, a step jumps over the valley of the loss.", {"formula": r"\eta", "also": ("learning rates",)}),
-        ("batch", "The sentences that one step of training reads. The gradient is that of their mean loss.",
+        ("batch", "The sentences that one step of training reads. The step follows the gradient of their mean loss.",
          {"also": ("batches",)}),
         ("optimizer", "The rule that turns gradients into moves of the weights, such as AdamW.",
          {"paper": "Loshchilov & Hutter 2019", "also": ("optimizers",)}),
     ),
     "a-task-of-your-own": (
-        ("label", "What a task wants to know of a sentence, such as good or bad news.", {"also": ("labels",)}),
+        ("label", "The answer that a task wants for a sentence, such as good or bad news.", {"also": ("labels",)}),
         ("classifier", "A small model on top that gives a label to a vector. It has a weight for each number of the "
          "vector, and a bias.", {"formula": r"w \cdot x + b", "also": ("classifiers",), "called": ("linear probe",)}),
-        ("logistic regression", "A way to learn the weights of a classifier: those that make the right labels most "
-         "probable, without growing large.", {}),
+        ("logistic regression", "A way to learn the weights of a classifier: the right labels become probable, "
+         "and the weights stay small.", {}),
         ("fine-tuning", "Training a trained model further on a task of your own, often with few examples.",
          {"paper": _DEVLIN}),
     ),

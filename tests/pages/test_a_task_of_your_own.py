@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lab.course.sentences.tasks import TASKS
-from lab.lessons.a_task_of_your_own.taught import LONGEST, MOST
+from lab.lessons.a_task_of_your_own.taught import LONGEST, MOST, VisitLabels
 from tests.charts.samples import HOSTILE
 from tests.pages.apptest import check_answers, go, reveal, turn_to, visit, words, worked
 
@@ -141,3 +141,16 @@ def test_too_few_own_sentences_are_said() -> None:
     at = add(visit(PAGE, step="teach-it", taught=OWN), "It is good.\tyes\nIt is bad.\tno")
     turn_to(at, "change-the-model")
     assert "You have too few of your own" in words(at)
+
+
+def test_labels_are_text_and_what_no_model_can_read_is_left_out_and_said() -> None:
+    at = visit(PAGE, step="teach-it", taught=OWN)
+    at.session_state["_taught_state"] = VisitLabels(
+        own=(("It is good.", True), ("\u0301", None), ("It is bad.", False)), labels=("[a](http://b)", "$x$")
+    )
+    at.run()
+    assert not at.exception, at.exception[0].stack_trace
+    assert [text for text, _ in at.session_state["_taught_state"].own] == ["It is good.", "It is bad."]
+    next(each for each in at.text_input if each.label == "A new sentence").input("It is fine.").run()
+    told = next(each.value for each in at.markdown if each.value.startswith("The classifier says"))
+    assert "[a](" not in told and "$x$" not in told

@@ -28,6 +28,7 @@ from lab.charts.base.figure import Figure
 from lab.charts.components.teach import TaughtSentence, Teach
 from lab.charts.marks.banded import banded_lines
 from lab.course.sentences.news import BAD, GOOD
+from lab.course.words import escaped
 from lab.lessons.a_task_of_your_own import LESSON
 from lab.lessons.a_task_of_your_own.taught import (
     LAB_PAIRS,
@@ -163,7 +164,7 @@ def curve(found: Mapping[str, LearningCurve]) -> Figure:
 
 def said(taught: Class, now: Standing | None) -> str:
     """State how good the classifier is; of one sentence of each pair, also how good both of half the pairs are."""
-    first, second = taught.labels
+    first, second = map(escaped, taught.labels)
     if now is None:
         return f"Label at least one sentence as {first} and one as {second}. Then the classifier can learn."
     if now.tested < _FEW:
@@ -199,7 +200,7 @@ def of_new(taught: Class, text: str, model: LoadedModel) -> str:
     marks = np.array([*(bool(mark) for mark in taught.examples.marks), False])
     share = float(probability(fit(x @ x.T, marks, taught.examples.labelled[None]).scores(x @ x.T)[0])[-1])
     label = taught.labels[0] if share > 0.5 else taught.labels[1]
-    return f"**{label}**, with the probability {max(share, 1 - share):.2f}"
+    return f"**{escaped(label)}**, with the probability {max(share, 1 - share):.2f}"
 
 
 @asks(
@@ -230,6 +231,7 @@ def show(view: LessonRun) -> None:
     if lab:
         _show_shortcuts()
     else:
+        _choose_readable(model)
         _show_own_controls(model)
     taught = lab_class(model, chosen_labels()) if lab else chosen_own_class(model, chosen_labels())
     left, right = st.columns([3, 2], gap="large")
@@ -335,9 +337,16 @@ def _show_own_controls(model: LoadedModel) -> None:
 
 
 def _choose_typed(model: LoadedModel) -> None:
-    """Add the typed sentences that the model can read, before the page is drawn again."""
+    """Add the typed sentences, before the page is drawn again."""
     now, notes = added(chosen_labels(), st.session_state[_TYPED])
-    kept = []
+    _choose(now)
+    _show_notes(notes)
+    _choose_readable(model)
+
+
+def _choose_readable(model: LoadedModel) -> None:
+    """Leave out the sentences that the model cannot read, typed or kept by the browser, and say why."""
+    now, kept, notes = chosen_labels(), [], []
     for text, mark in now.own:
         try:
             encode(model.tokenizer, model.config, text)
@@ -345,7 +354,8 @@ def _choose_typed(model: LoadedModel) -> None:
             notes.append(str(error))
         else:
             kept.append((text, mark))
-    _choose(VisitLabels(now.marks, tuple(kept), now.labels))
+    if notes:
+        _choose(VisitLabels(now.marks, tuple(kept), now.labels))
     _show_notes(notes)
 
 

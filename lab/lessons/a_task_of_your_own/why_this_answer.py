@@ -13,7 +13,7 @@ from lab.analysis.tasks.turning import Turning, turning
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
-from lab.course.words import VISIBLE, listed, told_apart
+from lab.course.words import VISIBLE, escaped, listed, told_apart
 from lab.lessons.a_task_of_your_own import LESSON
 from lab.lessons.a_task_of_your_own.change_the_model import example_of
 from lab.lessons.a_task_of_your_own.taught import LONGEST
@@ -84,7 +84,7 @@ def looked_at(found: Classified, mark: str) -> Figure:
 def said(found: Classified, mark: str) -> str:
     """Name the words that turn the answer, and the word to which [CLS] gives most."""
     turns, seen = found.found.turns, told_apart(found.trace, found.found.looked_at)
-    told = f"The answer is **{found.label}** ({found.probability:.2f})."
+    told = f"The answer is **{escaped(found.label)}** ({found.probability:.2f})."
     if not turns:
         top = found.found.matters
         change = found.probability - found.without[found.found.places.index(top)]

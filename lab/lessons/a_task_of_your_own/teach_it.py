@@ -154,7 +154,7 @@ def rises(model: LoadedModel, taught: Class) -> Mapping[str, LearningCurve]:
 
 
 def curve(found: Mapping[str, LearningCurve]) -> Figure:
-    """Draw the share of sentences that are told rightly over the number of examples."""
+    """Draw the share of the other sentences that are right, over the number of examples."""
     first = next(iter(found.values()))
     lines = {name: each.mean for name, each in found.items()}
     x, scale = AxisPlaces("Examples", first.sizes), Scale("Share right", (0.2, 1.0), ".2f")
@@ -209,7 +209,7 @@ def of_new(taught: Class, text: str, model: LoadedModel) -> str:
     returns=2,
 )
 def topic_or_task(spot: Spot) -> Question | None:
-    """Ask why a classifier that learned one sentence of each pair errs on the partners."""
+    """Ask why a classifier that learned one sentence of each pair is often wrong about the partners."""
     why = (
         "Every thing occurred with one label only, so the thing told the label. Its partner is about the same thing "
         "and has the other label. With both sentences of a pair, the thing tells nothing, and the news must be learned."

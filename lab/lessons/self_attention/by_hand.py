@@ -20,8 +20,8 @@ from lab.ui.terms import say
 
 IDEA = """
 How does a token find out which other tokens matter to it? Here are three made-up tokens with two whole numbers in each
-vector, so you can check everything yourself. Each token has a **query** (what it looks for), a **key** (what it
-offers) and a **value** (what it passes on)."""
+vector, so you can check everything yourself (the lab rounds only the numbers that it prints). Each token has a
+**query** (what it looks for), a **key** (what it offers) and a **value** (what it passes on)."""
 
 _HINTS = {
     "scores": "The score is the dot product of query and key: multiply them number by number, and add up the products.",

@@ -96,7 +96,7 @@ def said(found: Classified, mark: str) -> str:
     told = f"{told} Without {each}{names}, it turns."
     if found.found.looked_at in turns:
         return f"{told} {_upper(mark)} also looks most at {seen}."
-    return f"{told} {_upper(mark)} looks most at another word: {seen}. **Attention does not tell what matters.**"
+    return f"{told} {_upper(mark)} looks most at another word: {seen}. **Here, attention does not show what matters.**"
 
 
 def _upper(text: str) -> str:

@@ -28,6 +28,8 @@ from lab.ui.terms import say
 IDEA = """
 Here is the machine before its first training step: **the same parts with random weights**. Switch between the two.
 Which pictures of the course are still there?"""
+# The lessons whose pictures here follow from the formulas, whatever the weights are.
+_MADE = ("self-attention", "multi-head-attention")
 _CLEAR = 0.5  # a head that spends so much on its pattern has it clearly
 
 
@@ -117,10 +119,8 @@ def said(found: tuple[CoursePicture, ...]) -> str:
     if not gone:
         return "All of these pictures look the same with random weights, so this text shows nothing that was learned."
     kept = len(found) - len(gone)
-    return (
-        f"**{in_words(kept).capitalize()}** of these pictures are the same with random weights, since the architecture "
-        f"makes them. The other **{in_words(len(gone))}** are gone: they were learned."
-    )
+    made = ", since the architecture makes them" * all(each.lesson in _MADE for each in found if each.survives)
+    return f"**{in_words(kept).capitalize()}** of these pictures are the same with random weights{made}. The other **{in_words(len(gone))}** are gone: they were learned."
 
 
 def show(view: LessonRun) -> None:

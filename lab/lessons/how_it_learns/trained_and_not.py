@@ -120,8 +120,10 @@ def said(found: tuple[CoursePicture, ...]) -> str:
         return "All of these pictures look the same with random weights, so this text shows nothing that was learned."
     kept = len(found) - len(gone)
     made = ", since the architecture makes them" * all(each.lesson in _MADE for each in found if each.survives)
-    return f"**{in_words(kept).capitalize()}** of these pictures are the same with random weights{made}. "
+    return (
+        f"**{in_words(kept).capitalize()}** of these pictures are the same with random weights{made}. "
         f"The other **{in_words(len(gone))}** are gone: they were learned."
+    )
 
 
 def show(view: LessonRun) -> None:

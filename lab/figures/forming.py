@@ -128,7 +128,7 @@ def _best(forming: Forming, layer: int, fitted: bool) -> Spans:
     words, kind = words_after(forming.now, forming.watched, layer, fitted), forming.kind
     best = words[0]
     if best.probability < LEADS:
-        return ((f"No {kind} leads{' yet' if layer < forming.layers else ''}.", PLAIN),)
+        return ((f"No {kind} has {percent(LEADS)}{' yet' if layer < forming.layers else ''}.", PLAIN),)
     led = layer > first and _leads(words_after(forming.now, forming.watched, layer - 1, fitted), best)
     return (
         (f"The best {kind} {'is still' if led else 'becomes'} ", PLAIN),

@@ -40,8 +40,8 @@ CATALOGUE = (
         "bert",
         46,
         "Apache-2.0",
-        origin="It goes on from MiniLM, which had learned from a larger BERT and from pairs of sentences. Here, it "
-        "learned to fill blanks.",
+        origin="It began as MiniLM, a small model that had learned to imitate a larger BERT, and to compare sentences. "
+        "The lab then trained it to fill blanks.",
     ),
     ModelCard(
         "lab-bert",

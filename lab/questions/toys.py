@@ -1,4 +1,4 @@
-"""Questions about toys: what a trained toy must compare, where hand-written heads look, which letter fits."""
+"""Questions about toys: what a trained toy must compare, and where hand-written heads look."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lab.questions.question import Option, Question, shuffled
-from lab.toy.data import as_text, letter
-from lab.toy.rules import LETTERS, Rule
+from lab.toy.data import letter
 from lab.toy.tasks import Task
 
 # Quantities by which a head may compare query and key, and where a head with this comparison looks.
@@ -43,22 +42,6 @@ def expected_pattern(task: Task) -> Question:
         options.append(Option(text, _NEEDS[task.id] if right else f"{looks} {_NEEDS[task.id]}", correct=right))
     prompt = f"The task is “{task.name}”. A head gives large weights where query and key match. What must it compare?"
     return shuffled(f"toy-{task.id}", prompt, options)
-
-
-def missing_letter(rule: Rule, words: tuple[int, ...], place: int) -> Question:
-    """Ask which letter fits the blank.
-
-    Wrong options are the sentence's other letters, then letters from outside it; none of them fits the rule.
-    """
-    blank = with_blank(words, place)
-    offered = list(dict.fromkeys([words[place], *sorted(words), *range(1, LETTERS + 1)]))[:4]
-    options = []
-    for word in sorted(offered):
-        whole = as_text((*words[:place], word, *words[place + 1 :]))
-        right = word == words[place]
-        why = f"{rule.why} So the sentence is {whole}." if right else f"{whole} would not follow the rule."
-        options.append(Option(letter(word), why, correct=right))
-    return Question(f"toy-{rule.id}", f"Which letter belongs in the blank of {blank}?", tuple(options))
 
 
 def with_blank(words: tuple[int, ...], place: int) -> str:

@@ -137,7 +137,7 @@ def test_the_story_names_what_brings_most_and_the_word_that_leads() -> None:
     chart = word_forms(trace, watched, fitted=True)
     said = [text_of(spans) for spans in chart.story]
     assert len(said) == 7 and "“capital” (46%)" in said[5] and "“france” (48%)" in said[6]
-    assert "No word leads yet" in said[5] and "becomes “paris” (38%)" in said[6]
+    assert "No word has 10% yet" in said[5] and "becomes “paris” (38%)" in said[6]
     assert chart.alt.endswith(said[6]) and not any("because" in each for each in said)
 
 

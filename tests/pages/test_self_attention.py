@@ -167,27 +167,27 @@ def test_the_figure_of_the_division_has_both_rows() -> None:
 
 def fill_in(at: AppTest, step: str, values: tuple[float, ...]) -> None:
     for i, value in enumerate(values):
-        at.number_input(key=f"_hand.1.{step}.{i}").set_value(value)
+        at.number_input(key=f"_hand.2.{step}.{i}").set_value(value)
     at.run()
 
 
 def test_by_hand_accepts_right_and_refuses_wrong_numbers() -> None:
     at = visit(PAGE, step="by-hand")
-    fill_in(at, "scores", (0, 2, 2))
+    fill_in(at, "scores", (1, 1, 2))
     fill_in(at, "weights", (0.5, 0.3, 0.2))
     assert "not yet" in at.error[0].value
-    fill_in(at, "weights", (0.11, 0.45, 0.45))
+    fill_in(at, "weights", (0.25, 0.25, 0.5))
     assert not at.error
     assert words(at).count("right]") == 6 and "You have computed the attention of one token" in words(at)
 
 
 def test_by_hand_a_right_number_gets_a_tick_at_once_and_the_answer_can_be_shown() -> None:
     at = visit(PAGE, step="by-hand")
-    at.number_input(key="_hand.1.scores.1").set_value(2).run()
+    at.number_input(key="_hand.2.scores.2").set_value(2).run()
     assert words(at).count("right]") == 1 and len(at.number_input) == 3
     at.button(key="_hand.show").click().run()
     assert not at.exception and not at.error and words(at).count("right]") == 6
-    assert [each.value for each in at.number_input] == [0, 2, 2, 0.11, 0.45, 0.45]
+    assert [each.value for each in at.number_input] == [1, 1, 2, 0.25, 0.25, 0.5]
     assert "_hand.show" not in [each.key for each in at.button]
 
 

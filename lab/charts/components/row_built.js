@@ -4,7 +4,8 @@
 const PAUSE = 1800; // milliseconds a stage stays while it is played
 const CELL = 16; // height of a strip
 
-const shown = (value, digits = 2) => value.toFixed(digits).replace("-", "−");
+const shown = (value) => value.toFixed(2).replace("-", "−");
+const share = (value) => (value > 0 && value < 0.005 ? "<.01" : shown(value)); // as under the arcs
 
 function stages({ query, root, width, rest }) {
   const divisor = root === 1 ? "1" : `√${width} ≈ ${root.toFixed(2)}`;
@@ -13,7 +14,7 @@ function stages({ query, root, width, rest }) {
     ["Scores", `The query of “${query}” times each key, number by number, added up: one score for each token.${more}`],
     ["÷ √d", `Each score is divided by ${divisor}. The order stays, the differences shrink.${more}`],
     ["Softmax", `e (about 2.72) to the power of each number, divided by the sum of all. Now they are shares: together they are 1.${more}`],
-    ["× values", `Each token’s value, times its weight. Their sum is what this head brings to “${query}”.${more}`],
+    ["× values", `Each token’s value, times its weight: blue numbers are positive, orange ones negative, and strong colors far from 0. Their sum is the context: what this head brings to “${query}”.${more}`],
   ];
 }
 
@@ -114,7 +115,7 @@ function build(root, first, report) {
       fill.style.width = `${at(to) - at(from)}%`;
       fill.classList.toggle("below", numbers[i] < 0);
       const hidden = stage === 1 && arrays.hidden.values[i];
-      line.querySelector(".number").textContent = hidden ? "hidden" : shown(numbers[i]);
+      line.querySelector(".number").textContent = hidden ? "hidden" : stage < 2 ? shown(numbers[i]) : share(numbers[i]);
       const value = [...arrays.values.values.slice(i * header.width, (i + 1) * header.width)];
       if (stage === 3) drawStrip(line.querySelector("canvas"), value, most, arrays.weights.values[i], look);
     });

@@ -3,7 +3,7 @@
 
 const LINK = { least: 0.03, faint: 0.16, widest: 24 }; // shares below are not drawn; the faint ones lead to other tokens
 const PACE = 1100; // milliseconds that a layer stays while it is played
-const KEY = "The wider a link, the more it brings. Only a cut shows whether that matters. The larger a circle, the more the layer adds by itself. Click a link or a circle to look inside.";
+const KEY = "The wider a link, the more it brings. To find out whether that matters, cut a token off: click it on the left. The larger a circle, the more the layer adds by itself. Click a link or a circle to look inside.";
 const WAITS = "Guess first, or press “Show me”. Then the picture plays.";
 // The ways in which a token can be cut off, by their sign in a link: what its button says, and what that means.
 const WAYS = {

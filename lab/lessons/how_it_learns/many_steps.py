@@ -6,16 +6,18 @@ import streamlit as st
 
 from lab.analysis.words.masking import masked_run
 from lab.analysis.words.predictions import prediction_at
-from lab.charts.base.axes import AxisPlaces, Scale
+from lab.charts.base.axes import Axis, AxisPlaces, Scale
 from lab.charts.base.figure import Figure
+from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.marks.marked import marked_lines
 from lab.course.pages import step_name
 from lab.course.words import share
-from lab.figures.toys import head_maps, whole_vocabulary
+from lab.figures.axes import WEIGHT, tokens
+from lab.figures.toys import head_names, whole_vocabulary
 from lab.lessons.how_it_learns import LESSON
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
-from lab.questions.toys import missing_letter, with_blank
+from lab.questions.toys import with_blank
 from lab.toy.data import as_text, letter
 from lab.toy.rules import Rule, rule_named
 from lab.toy.runs import number_run
@@ -26,7 +28,6 @@ from lab.ui.frame.closing import meaning
 from lab.ui.frame.header import idea
 from lab.ui.parameters import TOY_RULE
 from lab.ui.play import LessonRun
-from lab.ui.quiz.predictions import predict
 from lab.ui.terms import say
 from lab.ui.toys import toy_runs
 from lab.ui.toys.watched import LiveTraining
@@ -51,6 +52,15 @@ def letters(model: LoadedModel, words: tuple[int, ...], place: int) -> Figure:
     return whole_vocabulary(hidden(model, words, place), place, words[place])
 
 
+def from_blank(model: LoadedModel, words: tuple[int, ...], place: int, step: int) -> Heatmap:
+    """Draw where every head of a toy looks from the blank: a row is a head, which adds up to 1."""
+    trace = hidden(model, words, place)
+    config, rows = model.config, trace.attention[:, :, place].flatten(0, 1).numpy()
+    heads = Axis("", [name.capitalize() for name in head_names(config.layers, config.heads)], things="heads")
+    title = f"From the blank: every head after step {step}"
+    return heatmap(rows, (heads, tokens(trace, "Looks at")), WEIGHT, title=title)
+
+
 def falling(run: TrainingRun, step: int) -> Figure:
     """Draw the loss on new sentences over the steps of the training, and mark one step."""
     steps, losses, _ = zip(*run.curve, strict=True)
@@ -68,13 +78,13 @@ def said(first: Snapshot, now: Snapshot, words: tuple[int, ...], place: int) -> 
     before, after = right(first.model, words, place), right(now.model, words, place)
     return (
         f"{told}, and the right letter *{letter(words[place])}* from {share(before)} to **{share(after)}**. In "
-        f"{now.accuracy:.0%} of new sentences, the toy’s first choice is right; a toy that always says the same letter "
-        f"would be right in {chance(now.plan):.0%}."
+        f"{now.accuracy:.0%} of new sentences, the toy’s first choice is right; for comparison, a toy that always says "
+        f"the same letter is right in at most {chance(now.plan):.0%}."
     )
 
 
 def show(view: LessonRun) -> None:
-    """Show the blank, a prediction, the training while it runs, and then any state of it by a slider."""
+    """Show the blank, the training while it runs, and then any state of it by a slider."""
     chosen = view.page.selection
     plan, words = toy_runs.blank_plan(chosen), toy_runs.ruled_sentence(chosen)
     place, before = len(words) - 1, runs.untrained_toy(plan)
@@ -87,14 +97,13 @@ def show(view: LessonRun) -> None:
     idea(IDEA)
     run = live.train_if_asked()
     rule = rule_named(chosen[TOY_RULE])
-    if not rule.holds(words):
-        say(
-            f"Your letters **{as_text(words)}** do not follow the rule, so no letter is right. You see what the toy "
-            "expects."
-        )
-    question = missing_letter(rule, words, place) if rule.holds(words) else None
-    if not predict(LESSON, question, in_sight=run is not None):
-        return
+    say(
+        f"Here is a sentence with a blank: **{with_blank(words, place)}**. {rule.why} So *{letter(words[place])}* "
+        "belongs in the blank. Can the toy find this out?"
+        if rule.holds(words)
+        else f"Your letters **{as_text(words)}** do not follow the rule, so no letter is right. You see what the toy "
+        "expects."
+    )
     live.offer(run)
     if run is None:
         say("The toy has random weights and has learned nothing yet:")
@@ -116,6 +125,6 @@ def _show_states(run: TrainingRun, words: tuple[int, ...], place: int) -> None:
         draw(falling(run, now.step), "toy-loss")
     with right_side:
         draw(letters(now.model, words, place), "toy-blank")
-    say("Each map is a head, and its last row is the blank. Compare with the random weights of step 0.")
-    draw(head_maps([(f"step {now.step}", hidden(now.model, words, place))]), "toy-maps")
+    say("Where do the heads look from the blank? Compare with the random weights of step 0.")
+    draw(from_blank(now.model, words, place, now.step), "toy-maps")
     meaning(said(run.kept[0], now, words, place))

@@ -44,13 +44,10 @@ _ROWS = 5  # words in the table of logits
 def transform(model: LoadedModel) -> str:
     """Say what happens to the last vector before the comparison; "" if nothing does."""
     head = model.vocabulary_head
-    steps = ["LayerNorm brings its numbers to one scale."] if model.weights.final_norm is not None else []
+    steps = ["LayerNorm"] if model.weights.final_norm is not None else []
     if head.w is not None:
-        steps.append(
-            f"A learned matrix (*dense*) mixes its {model.config.width:,} numbers, {_name(head)} moves negative ones "
-            "near 0, and LayerNorm brings all to one scale."
-        )
-    return " Then: ".join(steps)
+        steps += [f"a learned matrix (named *dense*), {_name(head)} and LayerNorm"]
+    return ", then ".join(steps)
 
 
 def _name(head: VocabularyHead) -> str:
@@ -68,7 +65,8 @@ def way(model: LoadedModel) -> str:
     head = model.vocabulary_head
     steps, biased = transform(model), head.bias is not None and bool(head.bias.any())
     row = " (its row in lesson 2)" if row_of_table(model) else ""
-    first = f"{steps} Then comes the vector’s" if steps else "Now comes the vector’s"
+    prepared = f"First, the vector goes through {steps} (see “The vector on its way”, below). Then" if steps else "Now"
+    first = f"{prepared} comes its"
     total = "This number, plus the word’s own **bias**," if biased else "This number"
     return f"{first} **dot product** with each word’s vector{row}. {total} is the word’s **logit**."
 
@@ -198,7 +196,10 @@ def in_table(trace: Trace, place: int) -> tuple[int, ...]:
 def show(view: PredictionView) -> Trace:
     """Show how the last vector becomes logits and probabilities; behind clicks, the vectors and the sum written out."""
     prediction = view.prediction.at(TEMPERATURE.chosen() if view.causal else 1.0)
-    say(f"The last part of the model, the **vocabulary head**, reads the last vector at this place. {way(view.model)}")
+    say(
+        "The last part of the model is the **vocabulary head** (it has nothing to do with attention heads). It reads "
+        f"the last vector at this place. {way(view.model)}"
+    )
     _show_parts(view)
     say(
         "**Softmax** turns logits into probabilities: it raises e to the power of each logit, and divides by the "

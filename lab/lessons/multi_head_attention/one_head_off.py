@@ -23,16 +23,15 @@ from lab.figures.mistakes import moved_by_layer, streams
 from lab.figures.multi_head import COLUMNS
 from lab.lessons.multi_head_attention import LESSON
 from lab.models import forward
-from lab.models.interventions import Head
-from lab.models.trace import Trace
+from lab.models.interventions import Head, Interventions
+from lab.models.trace import Trace, changed
 from lab.questions.asking import asks
-from lab.questions.basis import bet, derivable
-from lab.questions.question import MARGIN, Option, Question, shuffled
+from lab.questions.basis import derivable
+from lab.questions.question import Option, Question
 from lab.questions.returning import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameters import HEAD
-from lab.ui.quiz.predictions import predict
 from lab.ui.shared.heads_off import ask
 from lab.ui.shared.keys import is_keys, keys_blank
 from lab.ui.shared.one_head import OneHead
@@ -42,7 +41,6 @@ TOP = 4
 ON, ZERO, MEAN = "on", "zero", "mean"
 _NOTHING = 0.01  # a smaller change of ln P counts as hardly any; 1 % of the probability
 _SMALLER = 0.8  # vectors that end this much nearer to their places than they were have been brought back in part
-_STANDS_OUT = 0.1  # a word with less is one of many
 _FALLS = 0.8  # a probability that keeps less than this part of itself has fallen visibly
 _CHOSEN = " The lab chose this sentence because its verb depends on one head."
 
@@ -132,6 +130,24 @@ def milder(found: Without) -> str:
     return f"{told} ({share(found.mean)}). So it was the zeros that changed the word."
 
 
+def smallest(trace: Trace, head: Head, place: int) -> str:
+    """Say what the model says if the head loses only its strongest look from a place; "" if it looks at one token."""
+    row = trace.layer(head[0]).attention[head[1], place]
+    key = int(row.argmax())
+    if key == place or int((row > 0).sum()) < 2:
+        return ""
+    cut = changed(trace, Interventions(blocked_in_heads=frozenset({(*head, place, key)})))
+    then = Prediction(place, None, cut.logits(place)[0].numpy().astype(np.float64)).probabilities
+    best, word = int(then.argmax()), int(probabilities(trace, head, place, ON).argmax())
+    here = named(trace, place) if trace.model.config.causal else "the blank"
+    told = (
+        f"A smaller cut takes from the head only its look from {here} at {named(trace, key)}: the model says "
+        f"{quoted(word_of(trace.model.tokenizer, best))} ({share(float(then[best]))})."
+    )
+    zero = int(probabilities(trace, head, place, ZERO).argmax())
+    return f"{told} So the change does not come from this one look alone." if best == word != zero else told
+
+
 def looks_from(trace: Trace, head: Head, place: int) -> str:
     """Say at which token a head looks most from a place, and how much any other head of the model looks there."""
     every = np.array([trace.layer(at).attention[:, place].numpy() for at in range(trace.model.config.layers)])
@@ -146,48 +162,6 @@ def looks_from(trace: Trace, head: Head, place: int) -> str:
     if len(others) > 1 and others.max() < row[key]:
         return f"{told} None of the {len(others)} other heads looks there with more than {others.max():.2f}."
     return f"{told} {'The' if len(others) == 1 else 'An'}other head looks there with {others.max():.2f}."
-
-
-def _lead(each: NDArray[np.float64]) -> float:
-    """Return by how much the likeliest word leads the next one."""
-    second, first = np.partition(each, -2)[-2:]
-    return float(first - second)
-
-
-@asks(
-    "layer",
-    "head",
-    "token",
-    basis=bet(
-        "One head of many cannot change the word, because the other heads bring enough.",
-        "Each head brings something of its own, and no other head replaces it.",
-        "A model with a missing part breaks down, and no word stands out.",
-    ),
-    hint="Think of what this head brings from the token at which it looks most.",
-)
-def word_without(spot: Spot) -> Question | None:
-    """Ask what the model says at the spot's query without the head; None if two words are close to each other."""
-    config, place = spot.trace.model.config, spot.query
-    if spot.trace.model.weights.vocabulary_head is None:
-        return None
-    on, zero = (probabilities(spot.trace, (spot.layer, spot.head), place, how) for how in (ON, ZERO))
-    if min(map(_lead, (on, zero))) < MARGIN or zero.max() < _STANDS_OUT:
-        return None
-    word, then = (word_of(spot.trace.model.tokenizer, int(each.argmax())) for each in (on, zero))
-    same, others = int(on.argmax()) == int(zero.argmax()), config.layers * config.heads - 1
-    noun = "token" if config.causal else "word"
-    why = f"With the head, the probability of {quoted(word)} is {share(float(on.max()))}. With zeros in its place, "
-    why += f"{'it is' if same else f'{quoted(then)} has the probability'} {share(float(zero.max()))}."
-    name = head_name((spot.layer, spot.head))
-    return shuffled(
-        "word-without",
-        f"The model says {quoted(word)}. What does it say if {name}, one of its {others + 1} heads, brings only zeros?",
-        [
-            Option(f"Still {quoted(word)}: the {others} other heads bring enough", why, correct=same),
-            Option(f"Another {noun}: the other heads do not replace what this head brings", why, correct=not same),
-            Option(f"No {noun} stands out: a model with a missing part breaks down", why),
-        ],
-    )
 
 
 @asks(
@@ -271,7 +245,7 @@ def moved_by_token(traced: Trace, layer: int, head: int, place: int = 0) -> Heat
 
 
 def show(view: OneHead) -> Trace:
-    """Ask what the model says without a head; then show its words with the head and without it."""
+    """Show what the model says at a blank with a head and without it, and how little one look of the head decides."""
     at = (view.layer.index, view.head)
     asked = keys_blank(view.page, view.trace.model, at) or ask(view, first=True)
     if asked is None:
@@ -279,17 +253,17 @@ def show(view: OneHead) -> Trace:
         return view.trace
     trace, place = asked.trace, asked.place
     say(
-        f"You have seen where a head looks. Does the model need it? {looks_from(trace, at, place)} Take the head "
-        f"away: replace the {trace.model.config.head_width} numbers that it brings to each token by zeros."
+        f"You have seen where a head looks. Does the model need it? {looks_from(trace, at, place)} Here, the lab takes "
+        f"this one head of {trace.model.config.layers * trace.model.config.heads} away: it replaces the "
+        f"{trace.model.config.head_width} numbers that the head brings to each token by zeros, or by their mean over "
+        "the text."
     )
-    if not predict(LESSON, word_without(Spot(trace, *at, place, place))):
-        return trace
     for column, how in zip(st.columns(3), (ON, ZERO, MEAN), strict=True):
         with column:
             draw(partial(best_words, trace, *at, place, how), f"best-{how}")
     found = without(trace, at, place)
     meaning(said(found))
-    say(milder(found))
+    say(f"{milder(found)} {smallest(trace, at, place)}")
     st.caption(f"This is one word in one text.{_CHOSEN if is_keys(trace) else _LATER if asked.causal else ''}")
     _show_another(view)
     with st.expander("How far do the vectors move?", on_change="rerun", key="_moves") as moves:

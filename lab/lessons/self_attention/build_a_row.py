@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lab.analysis.heads.attention import attention_map, attention_row, heaviest
 from lab.charts.components.row_built import RowBuilt
 from lab.course.pages import bench_of
-from lab.course.words import VISIBLE, escaped, listed, named, signed, told_apart, unmarked
+from lab.course.words import VISIBLE, named, signed, told_apart, unmarked
 from lab.lessons.self_attention import LESSON
 from lab.models import forward
 from lab.models.trace import Trace
@@ -75,12 +75,12 @@ def built(spot: Spot) -> str:
             f"about the same weight, {row.weights[first]:.2f} and {row.weights[second]:.2f}."
         )
     ratio = math.exp(lead)
-    times = f"{ratio:.2f}" if ratio < 100 else f"{ratio:,.0f}"
+    times = f"{ratio:.1f}" if ratio < 100 else f"{ratio:,.0f}"
     after = "After the division, the" if trace.model.config.scaled_scores else "The"
     return (
         f"{after} score of {named(trace, first)} is {lead:.2f} larger than the score of {named(trace, second)}. "
-        f"**Softmax** turns this lead into a ratio, e to the power of {lead:.2f}: the weight is **{times}** times as "
-        "large."
+        f"**Softmax** turns this lead into a ratio, e to the power of {lead:.2f}: the weight is about **{times}** "
+        "times as large."
     )
 
 
@@ -104,8 +104,9 @@ def brought(spot: Spot) -> str:
     if row.weights[short] < _SEEN or part[short] >= row.weights[short] / 2:
         return f"{told} This token also has the largest weight, {row.weights[heaviest]:.2f}."
     return (
-        f"{told} {named(trace, short)} has the weight {row.weights[short]:.2f}, but its value is a short vector: it "
-        f"brings only {part[short]:.0%} of all that is added up."
+        f"{told} {named(trace, short)} has the weight {row.weights[short]:.2f}, but its value is a short vector: its "
+        f"length is {np.linalg.norm(row.values[short]):.2f}, and the row’s weighted mean is {lengths.sum():.2f}. So it "
+        "brings little, and its cells are pale."
     )
 
 
@@ -217,12 +218,6 @@ def what_a_weight_says(spot: Spot) -> Question | None:
     return which_holds("what-a-weight-says", prompt, why, outcomes, mixed=True)
 
 
-def _without_special(trace: Trace) -> str:
-    """Name the special tokens that :func:`sharpest_word` leaves out; "" if there are none."""
-    marks = [trace.labels[at] for at in np.flatnonzero(trace.encoding.special)]
-    return f" (without {escaped(listed(marks))})" if marks else ""
-
-
 def row_built(traced: Trace, layer: int, head: int, query: int, key: int) -> RowBuilt:
     """Draw one query's row, built stage by stage; in a long text, only with its heaviest keys."""
     row, n = attention_row(traced.layer(layer), head, query), len(traced)
@@ -256,10 +251,7 @@ def show(view: OneHead) -> None:
     mount("row_built", replace(figure, means=tuple(map(unmarked, said(view.spot)))).payload(), "row-built")
     sharpest = sharpest_word(view.spot)
     if sharpest not in (None, view.query):
-        why = (
-            f"of the tokens of your text{_without_special(view.trace)}, {view.token(sharpest)} gives one token the "
-            "largest weight. Build its row."
-        )
+        why = f"no other word gives one token as much weight as {view.token(sharpest)} does. Which one? Build its row."
         try_this(why, f"Look from {view.trace.labels[sharpest]}", {TOKEN: sharpest + 1})
     way_to("On the bench", bench_of("neuron-view"))
     code(forward.project_qkv, forward.attend, forward.mix_values)

@@ -20,8 +20,8 @@ from lab.ui.terms import say
 
 IDEA = """
 How does a token find out which other tokens matter to it? Here are three made-up tokens with two whole numbers in each
-vector, so you can check everything yourself (the lab rounds only the numbers that it prints). Each token has a
-**query** (what it looks for), a **key** (what it offers) and a **value** (what it passes on)."""
+vector, so you can check everything yourself. Each token has a **query** (what it looks for), a **key** (what it
+offers) and a **value** (what it passes on)."""
 
 _HINTS = {
     "scores": "The score is the dot product of query and key: multiply them number by number, and add up the products.",
@@ -30,7 +30,8 @@ _HINTS = {
         "three."
     ),
 }
-_FILLED = 1  # the row that the learner fills in; row 0 is worked out
+# The row that the learner fills in. Row 0 is worked out, and row 1 has the same numbers in another order.
+_FILLED = 2
 
 
 def query_and_keys(found: WorkedExample, row: int) -> Figure:
@@ -79,7 +80,7 @@ def sums(found: WorkedExample, row: int) -> str:
         r"\text{softmax}:\quad & " + r",\ ".join(f"{each:.2f}" for each in weights),
         rf"\text{{sum}}:\quad & {' + '.join(mixed)}",
         rf"& + {last}",
-        rf"&\approx ({context[0]:.2f}, {context[1]:.2f})",
+        rf"&\approx ({context[0]:.1f}, {context[1]:.1f})",
     ]
     return r"\begin{aligned} " + r" \\ ".join(lines) + r" \end{aligned}"
 
@@ -103,11 +104,11 @@ def show(_view: object) -> None:
     say(
         f"**Row 1: *{found.tokens[0]}* looks.** The **dot product** of its query with a key is a **score**: multiply "
         "the two vectors number by number, and add up the products. The score is large if the vectors are long and "
-        "point the same way, and 0 if they are at right angles. Each score is divided by √2, because with more "
-        "numbers in a vector the products add up to larger scores. Then **softmax** turns the three results into "
-        "shares, the **weights**: it raises e to the power of each result, and divides by the sum of these powers. "
-        "Finally, the values are added up in these shares. In the lines below, q₁ is the query of row 1, and k₁, k₂ "
-        "and k₃ are the three keys."
+        "point the same way, and 0 if they are at right angles. Each score is divided by the root of the number of "
+        f"numbers in a vector, here √2 (“{step_name(LESSON, 'scale')}” shows the reason). Then **softmax** turns the "
+        "three results into shares, the **weights**: it raises e to the power of each result, and divides by the sum "
+        "of these powers. Finally, the values are added up in these shares. In the lines below, q₁ is the query of "
+        "row 1, and k₁, k₂ and k₃ are the three keys."
     )
     st.latex(sums(found, 0))
     meaning(said(found, 0))
@@ -125,7 +126,7 @@ def _show_blanks(found: WorkedExample) -> None:
     """Let the learner fill in a row: its scores, then its weights; each right number gets a tick."""
     say(
         f"**Row {_FILLED + 1}: now *{found.tokens[_FILLED]}* looks.** Fill in its scores and then its weights. Two "
-        "decimals are enough, because all numbers here are rounded."
+        "decimals are enough."
     )
     wanted = asked(found, _FILLED)
     keys = {part: f"_hand.{_FILLED}.{part}" for part in wanted}

@@ -170,7 +170,8 @@ def looks_back(spot: Spot) -> Question | None:
     me, other = told_apart(trace, query), told_apart(trace, key)
     hidden = back == 0 and trace.model.config.causal
     reason = "a mask hides later tokens from it" if hidden else f"{other} has its own row in the map"
-    it_is = f"{other} gives {me} **{back:.2f}**"
+    given = f"{back:.2f}" if back == 0 or back >= 0.005 else "less than 0.01"
+    it_is = f"{other} gives {me} **{given}**"
     options = [
         Option(
             f"A different share: {other} looks in its own way",
@@ -275,7 +276,7 @@ def _seen(view: OneHead) -> str:
     window = view.layer.weights.window
     if window is not None:
         return f"the words up to {window} places away (this layer is **local**)"
-    return "the words before it" if view.trace.model.config.causal else "the other words"
+    return "the words before it" if view.trace.model.config.causal else "all words of the sentence"
 
 
 def _show_names(view: OneHead) -> None:

@@ -12,9 +12,9 @@ def borrows(step: str, why: str) -> bool:
     """
     key = f"_own_sentence.{step}"
     own = bool(st.session_state.get(key))
-    told = "You see your own sentence." if own else f"You see a sentence of the lab: {why}"
+    told = "You see your own sentence." if own else f"In place of your sentence, you see one of the lab: {why}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(told, width="content")
+        st.markdown(told, width="content")
         label = "Use the lab’s sentence" if own else "Use my sentence"
         st.button(label, key=f"{key}.turn", type="tertiary", icon=":material/swap_horiz:", on_click=_turn, args=(key,))
     return not own

@@ -26,7 +26,9 @@ from lab.ui.sentence import show_row
 
 NONE = "none"
 _AROUND = 12
-_HIDE = "Click a word to hide it from the model: it gets a dashed frame. Click it again to show it to the model."
+_HIDE = (
+    "Click a word to hide it: you see it in a dashed frame, the model does not. Click it again to show it to the model."
+)
 _READ = "Click a word to ask what comes after it."
 
 

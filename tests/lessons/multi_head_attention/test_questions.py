@@ -8,10 +8,9 @@ import torch
 
 import lab
 from lab.analysis.heads.comparing import counted_parameters
-from lab.course.words import quoted, share
 from lab.lessons.multi_head_attention.all_heads import shares_of_heads, why_several
 from lab.lessons.multi_head_attention.join import another_cut, together
-from lab.lessons.multi_head_attention.one_head_off import first_moved, moved_after, word_without
+from lab.lessons.multi_head_attention.one_head_off import first_moved, moved_after
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.models.trace import trace as run
@@ -97,25 +96,6 @@ def test_why_a_sum_is_shorter_is_asked_only_where_it_is(trace: Trace) -> None:
                 assert answer(asked).why.startswith(f"{left:.0%}") and f"would be {right:.0%}." in answer(asked).why
 
 
-def test_the_word_without_a_head_is_that_of_the_run_without_it(keys: Spot) -> None:
-    tokenizer, asked = keys.trace.model.tokenizer, 0
-    for head in ((4, 10), (0, 0), (2, 4), (5, 1)):
-        question = word_without(Spot(keys.trace, *head, keys.query, keys.query))
-        off = lab.trace(keys.trace.model, KEYS, interventions=Interventions(zero_heads=frozenset({head})))
-        before, after = (each.logits(keys.query)[0].double().softmax(-1) for each in (keys.trace, off))
-        if question is None:
-            first, second = after.topk(2).values.tolist()
-            assert first - second < 0.06
-            continue
-        asked += 1
-        same = int(before.argmax()) == int(after.argmax())
-        assert answer(question).text.startswith("Still" if same else "Another word")
-        assert share(float(after.max())) in answer(question).why
-        if head == (4, 10):
-            assert not same and quoted(str(tokenizer.id_to_token(int(after.argmax())))) in answer(question).why
-    assert asked >= 3
-
-
 def test_first_moved_names_the_layers_that_moved(trace: Trace) -> None:
     assert answer(moved_after(0, 0, np.array([0, 0.1, 0.2, 0.3]))).text == "After layer 1 and all later layers"
     assert answer(moved_after(1, 0, np.array([0, 0, 0.2, 0.3]))).text == "After layer 2 and all later layers"
@@ -132,4 +112,3 @@ def test_one_head_asks_only_what_it_can() -> None:
     spot = Spot(run(recut(random_toy(8, 8), 1), "c e b"), 0, 0, 1, 0)
     assert shares_of_heads(spot) is None and together(spot) is None and why_several(spot) is None
     assert answer(another_cut(spot)).text == "32 × 32, as it is now"
-    assert word_without(spot) is None or answer(word_without(spot))

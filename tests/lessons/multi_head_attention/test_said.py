@@ -153,6 +153,22 @@ def test_where_a_head_looks_from_the_blank(trace: Trace) -> None:
         assert f"{every.max():.2f}" in said and ("None of" in said) == (every.max() < row[key])
 
 
+def test_the_smallest_cut_is_that_of_one_look_of_one_head(trace: Trace) -> None:
+    run, place = asked(trace)
+    for head in ((0, 0), (3, 2)):
+        row = maps_of(run, head[0])[head[1], place]
+        key, said = int(row.argmax()), one_head_off.smallest(run, head, place)
+        if key == place:
+            assert said == ""
+            continue
+        cut = Interventions(blocked_in_heads=frozenset({(*head, place, key)}))
+        then = trace_encoding(run.model, run.encoding, cut).logits(place)[0].double().softmax(-1).numpy()
+        same = int(then.argmax()) == int(chances(run, place).argmax())
+        changed = int(chances(run, place, frozenset({head})).argmax()) != int(chances(run, place).argmax())
+        assert f"({share(float(then.max()))})" in said and f"({key + 1})" in said
+        assert ("not come from this one look alone" in said) == (same and changed)
+
+
 def test_the_story_says_is_at_zero_and_are_at_the_mean() -> None:
     run = lab.trace(lab.load_model("lab-minilm"), KEYS)
     found = one_head_off.without(run, (4, 10), run.labels.index("[MASK]"))
@@ -160,6 +176,7 @@ def test_the_story_says_is_at_zero_and_are_at_the_mean() -> None:
         plain(quoted(each)) for each in ("are", "is", "are")
     )
     assert "still says" in one_head_off.milder(found) and "the head matters" in one_head_off.milder(found)
+    assert "one look alone" in one_head_off.smallest(run, (4, 10), run.labels.index("[MASK]"))
 
 
 def test_with_each_head_off_the_largest_change_is_told_and_the_small_ones_are_counted() -> None:

@@ -40,7 +40,7 @@ def test_each_stage_says_what_its_tensors_hold(model: str, text: str) -> None:
             lead, ratio = numbers(plain)[0], float(re.findall(r"\*\*([\d.]+)\*\*", plain)[0])
             assert lead == pytest.approx((scores[order[0]] - scores[order[1]]) / d_k**0.5, abs=0.0051)
             if weights[order[1]] > 1e-3:
-                assert ratio == pytest.approx(weights[order[0]] / weights[order[1]], rel=0.02, abs=0.006)
+                assert ratio == pytest.approx(weights[order[0]] / weights[order[1]], rel=0.02, abs=0.051)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -55,18 +55,18 @@ def test_what_is_brought_comes_from_the_values(model: str, text: str) -> None:
         said = step.brought(spot)
         assert f"the value of {named(spot.trace, int(like.argmax()))}" in said
         assert numbers(said)[0] == pytest.approx(float(like.max()), abs=0.0051)
-        if "brings only" in said:
+        if "brings little" in said:
             place = int(re.findall(r"\((\d+)\) has the weight", said)[0]) - 1
             lengths = weights * value.norm(dim=-1)
-            part = float(lengths[place] / lengths.sum())
-            assert part < weights[place] / 2 and weights[place] >= 0.149 and f"only {part:.0%} of all" in said
+            assert float(lengths[place] / lengths.sum()) < weights[place] / 2 and weights[place] >= 0.149
+            assert f"is {value[place].norm():.2f}, and the row’s weighted mean is {lengths.sum():.2f}." in said
 
 
 def test_what_cls_brings_is_little_in_the_story() -> None:
     """The surprise of the lesson: [CLS] has a quarter of the weight, and its value is nearly 0."""
     story = run("lab-minilm", STORY)
     said = step.brought(Spot(story, 4, 10, story.labels.index("he"), 0))
-    assert "\\[CLS\\]" in said and "has the weight 0.26" in said and "brings only" in said
+    assert "\\[CLS\\]" in said and "has the weight 0.26" in said and "brings little" in said
 
 
 def test_equal_scores_lead_nobody() -> None:

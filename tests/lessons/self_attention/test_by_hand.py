@@ -28,7 +28,10 @@ def test_the_sums_have_the_numbers_of_the_row(at: int) -> None:
     written = step.sums(worked_example(), at)
     assert [int(each) for each in re.findall(r" = (\d+) ", written)] == scores
     assert r",\ ".join(f"{each:.2f}" for each in weights) in written
-    assert f"({context[0]:.2f}, {context[1]:.2f})" in written
+    assert f"({context[0]:.1f}, {context[1]:.1f})" in written
+    # Whoever adds up the weights as they are printed gets the printed sum.
+    printed = [sum(round(w, 2) * value[side] for w, value in zip(weights, VALUES, strict=True)) for side in (0, 1)]
+    assert [f"{each:.1f}" for each in printed] == [f"{each:.1f}" for each in context]
     wanted = step.asked(worked_example(), at)
     assert list(wanted["scores"].values()) == scores
     assert list(wanted["weights"].values()) == pytest.approx(weights, abs=1e-5)

@@ -10,11 +10,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from lab.analysis.heads.patterns import encoding_words
 from lab.analysis.sentences.attention import AVERAGE, SentenceCells, mean_cells
+from lab.analysis.sentences.same_word import SameWord, same_word
 from lab.analysis.sentences.split import split
 from lab.charts.base.labels import visible
 from lab.course.sentences.looks import look_head
-from lab.course.words import capital, head_name, named, quoted
+from lab.course.words import capital, head_name, listed, named, quoted
 from lab.figures import sentences
 from lab.figures.sentences import behind
 from lab.lessons.inter_sentence_attention.row import show_tokens
@@ -28,6 +30,8 @@ from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import BEHIND, DEFAULT_TEXT, HEAD, LAYER, ONE_HEAD
 from lab.ui.tables import show_table
 from lab.ui.terms import say
+
+_CLEARLY = 2  # the best head gives at least so many times what a uniform head gives
 
 
 @dataclass(frozen=True)
@@ -125,6 +129,30 @@ def largest(view: SentencesView) -> str:
     return told
 
 
+def best_head(found: SameWord) -> Head:
+    """The head that gives words most of their attention for the same word in another sentence."""
+    layer, head = (int(each) for each in np.unravel_index(int(found.given.argmax()), found.given.shape))
+    return layer, head
+
+
+def told_same(trace: Trace, found: SameWord) -> str:
+    """Name the words that another sentence has, too, and how much their best head gives to them there."""
+    spelled = encoding_words(trace.encoding)
+    words = listed([quoted(word) for word in dict.fromkeys(spelled[place] or "" for place in found.words)])
+    best = best_head(found)
+    most, chance = float(found.given[best]), found.uniform
+    told = f"Words that occur in more than one sentence: {words}. "
+    if most < _CLEARLY * chance:
+        return (
+            f"{told}No head clearly looks from them at the same word in another sentence: the best one, "
+            f"{head_name(best)}, gives it {most:.2f}, and a uniform head gives it {chance:.2f}."
+        )
+    return (
+        f"{told}{capital(head_name(best))} looks from them at the same word in another sentence: it gives it "
+        f"**{most:.2f}** on average, and a uniform head gives it {chance:.2f}. Vig (2019) found such heads in BERT."
+    )
+
+
 def show(view: SentencesView) -> None:
     """Draw the weights from the tokens of a sentence to the tokens of another, over all heads or in one head."""
     row, drawing = st.container(), st.container()
@@ -140,6 +168,12 @@ def show(view: SentencesView) -> None:
     words = strongest(view.trace, view.a, view.b, AVERAGE, view.left_out)
     if words:
         _show_its_head(view, words[0], heads)
+    found = same_word(view.trace)
+    if found is not None:
+        with st.expander("The same word in another sentence", on_change="rerun", key="_same_word") as same:
+            if same.open:
+                say(told_same(view.trace, found))
+                _offer(best_head(found), heads)
     code(mean_cells)
 
 
@@ -173,6 +207,11 @@ def _show_its_head(view: SentencesView, link: Link, heads: str | Head) -> None:
     head, _ = strongest_head(view.trace, link)
     story = None if view.toy else look_head(view.page.run(view.trace.model.id, DEFAULT_TEXT, ""))
     st.caption(of_heads(view.trace, link, story))
+    _offer(head, heads)
+
+
+def _offer(head: Head, heads: str | Head) -> None:
+    """Offer to look at one head alone, unless this is what the figure shows."""
     if heads != head:
         changes: dict[Parameter[Any], Any] = {BEHIND: ONE_HEAD, LAYER: head[0] + 1, HEAD: head[1] + 1}
         try_this("look only at this head.", f"Open {head_name(head)}", changes)

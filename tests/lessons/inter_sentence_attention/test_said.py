@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 import lab
 from lab.analysis.sentences.attention import AVERAGE
+from lab.analysis.sentences.same_word import same_word
 from lab.analysis.sentences.split import as_one, crossing, split
 from lab.course.sentences.examples import EXAMPLES
-from lab.course.words import VISIBLE
+from lab.course.words import VISIBLE, head_name
 from lab.figures.sentences import read
 from lab.lessons.inter_sentence_attention import behind_a_cell, matrix, pair_or_not, special_tokens
 from lab.lessons.inter_sentence_attention.view import EXAMPLE
@@ -228,3 +229,14 @@ def test_a_change_of_a_hundredth_is_no_effect_and_a_large_one_is_called_by_its_s
     assert "With a border, more attention crosses" in said(0.4, 0.4)
     assert "opposite ways" in said(0.4, 0.2)
     assert "hardly" in said(0.34, 0.29)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_head_for_the_same_word_is_named_only_if_it_gives_clearly_more_than_a_uniform_head(model: str) -> None:
+    trace = run(model, "The cat sat on the mat. The old cat slept.", "")
+    found = same_word(trace)
+    assert found is not None
+    said, best = behind_a_cell.told_same(trace, found), found.given.max()
+    assert f"{best:.2f}" in said and f"{found.uniform:.2f}" in said and "cat" in said
+    assert ("No head clearly" in said) == (best < 2 * found.uniform)
+    assert head_name(behind_a_cell.best_head(found)) in said.lower()

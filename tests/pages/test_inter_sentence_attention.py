@@ -304,6 +304,15 @@ def test_the_toy_s_second_sentence_is_brought_inside() -> None:
     assert "There are 4 sentences" in words(visit(PAGE, mode="Toy", toy_count="4", toy_other="9"))
 
 
+def test_the_head_for_the_same_word_in_another_sentence_can_be_opened() -> None:
+    at = unfold(reveal(visit(PAGE, step="behind-a-cell")), "_same_word")
+    assert "dog" in words(at) and "Layer 3, head 10 looks from them" in words(at)
+    at.button(key="_open").click().run()
+    assert not at.exception and at.segmented_control(key="behind").value == "One head"
+    assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (3, 10)
+    assert "_open" not in [each.key for each in at.button]
+
+
 def test_the_words_behind_a_number_are_seen_in_any_head() -> None:
     """The mean over all, the head with the largest weight, or one head that the learner chooses."""
     trace = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)

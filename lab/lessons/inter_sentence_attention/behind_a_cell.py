@@ -25,7 +25,7 @@ from lab.lessons.inter_sentence_attention.view import SentencesView, choose_one
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning, try_this
+from lab.ui.frame.closing import change_here, meaning, try_this
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import BEHIND, DEFAULT_TEXT, HEAD, LAYER, ONE_HEAD
 from lab.ui.tables import show_table
@@ -173,7 +173,10 @@ def show(view: SentencesView) -> None:
         with st.expander("The same word in another sentence", on_change="rerun", key="_same_word") as same:
             if same.open:
                 say(told_same(view.trace, found))
-                _offer(best_head(found), heads)
+                head = best_head(found)
+                if heads != head:
+                    opened, label = _opening(head), f"Open {head_name(head)}"
+                    st.button(label, key="_open", icon=":material/touch_app:", on_click=change_here, args=(opened,))
     code(mean_cells)
 
 
@@ -207,14 +210,13 @@ def _show_its_head(view: SentencesView, link: Link, heads: str | Head) -> None:
     head, _ = strongest_head(view.trace, link)
     story = None if view.toy else look_head(view.page.run(view.trace.model.id, DEFAULT_TEXT, ""))
     st.caption(of_heads(view.trace, link, story))
-    _offer(head, heads)
-
-
-def _offer(head: Head, heads: str | Head) -> None:
-    """Offer to look at one head alone, unless this is what the figure shows."""
     if heads != head:
-        changes: dict[Parameter[Any], Any] = {BEHIND: ONE_HEAD, LAYER: head[0] + 1, HEAD: head[1] + 1}
-        try_this("look only at this head.", f"Open {head_name(head)}", changes)
+        try_this("look only at this head.", f"Open {head_name(head)}", _opening(head))
+
+
+def _opening(head: Head) -> dict[Parameter[Any], Any]:
+    """The changes that show one head alone."""
+    return {BEHIND: ONE_HEAD, LAYER: head[0] + 1, HEAD: head[1] + 1}
 
 
 def show_every_maximum(view: SentencesView) -> None:

@@ -35,9 +35,9 @@ from lab.ui.terms import say
 # A smaller difference, in multiples of a uniform head's share, is called none; a lead must be twice as large.
 _SMALL = 0.05
 _GROUPS = (
-    "neighbours, side by side",
+    "neighbours, close",
     "neighbours, apart",
-    "others, side by side",
+    "others, close",
     "others, apart",
 )
 
@@ -159,7 +159,8 @@ def show(view: SentencesView) -> None:
     draw(partial(in_every_order, view.trace), "orders")
     st.caption(
         f"The bars are means over {found.count} orders of your sentences. “Neighbours” are sentences that follow each "
-        "other in your text. The dashed line is a uniform head."
+        "other in your text, and “close” sentences are side by side in the order that was tried. The dashed line is a "
+        "uniform head."
     )
     meaning(said(found))
     st.caption(

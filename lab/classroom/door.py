@@ -1,43 +1,92 @@
-"""The way into a room: its code, link and QR code, a line for typing the code, and a button that opens a room."""
+"""The way into a room: its code, link and QR code, a line for typing the code, and the rooms of this browser."""
 
 from __future__ import annotations
 
+from base64 import b64encode
+from html import escape
 from io import BytesIO
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import segno
 import streamlit as st
 
-from lab.rooms.codes import read_code
+from lab.rooms.codes import read_code, spaced
 from lab.rooms.database import Unreachable
-from lab.rooms.rooms import RoomError
+from lab.rooms.rooms import NoSuchRoom
 from lab.rooms.server import server
 from lab.ui import parameters
-from lab.ui.room.seat import address_hash, keep_key
+from lab.ui.room.opening import open_room
+from lab.ui.room.seat import keep_key, rooms_kept
+from lab.ui.room.steps import show_said
 
 _SAID, _TYPED = "_room_door", "_room_code"
-
-
-def spaced(code: str) -> str:
-    """Write a code with spaces, so that it can be read aloud."""
-    return f"{code[:3]} {code[3:]}"
+KEY = "key"  # the parameter of a second teacher's link
 
 
 def address(code: str) -> str:
     """The link that a class opens; its address is the one that this visit used."""
+    return _address({"room": code})
+
+
+def teachers_address(code: str, key: str) -> str:
+    """The link for a second teacher: whoever opens it teaches the room."""
+    return _address({"room": code, KEY: key})
+
+
+def _address(parameters: dict[str, str]) -> str:
     here = urlsplit(st.context.url or "")
-    return f"{here.scheme}://{here.netloc}{here.path}?room={code}" if here.netloc else f"/Room?room={code}"
+    front = f"{here.scheme}://{here.netloc}{here.path}" if here.netloc else "/Room"
+    return f"{front}?{urlencode(parameters)}"
 
 
-def show_way_in(code: str, width: int) -> None:
-    """Draw code, link and QR code."""
-    link, drawing = address(code), BytesIO()
-    segno.make(link, micro=False).save(drawing, kind="svg", xmldecl=False, scale=8, light="#fff")
+def take_key(code: str) -> None:
+    """Take the key of a second teacher's link, if it is right, and drop it from the address."""
+    key = st.query_params.get(KEY)
+    if key is None:
+        return
+    del st.query_params[KEY]
+    if len(key) < 100 and server().is_teachers(code, key):
+        keep_key(code, key)
+
+
+def _qr(link: str) -> str:
+    drawing = BytesIO()
+    segno.make(link, micro=False).save(drawing, kind="svg", xmldecl=False, scale=8, light="#fff", omitsize=True)
+    return drawing.getvalue().decode()
+
+
+def show_way_in(code: str) -> None:
+    """Draw code, link and QR code for the teacher."""
+    link = address(code)
     left, right = st.columns([1, 2], vertical_alignment="center", gap="large")
-    left.image(drawing.getvalue().decode(), width=width, alt=f"QR code of {link}")
+    left.image(_qr(link), width=220, alt=f"QR code of {link}")
     with right:
         st.markdown("Scan the picture, open the link, or type the code on the page **Room** of the lab.")
         st.code(link, language=None, wrap_lines=True)
+
+
+def show_way_in_large(code: str) -> None:
+    """Draw code, link and QR code for the wall, as large as the wall allows."""
+    link = address(code)
+    where = escape(link.partition("?")[0].partition("://")[2] or link)
+    st.html(
+        f'<div class="wall-door"><div class="wall-qr" role="img" aria-label="QR code of {escape(link, quote=True)}">'
+        f'{_picture(link)}</div><div><p class="wall-code">{spaced(code)}</p>'
+        f"<p>Scan the picture with your phone, or open <b>{where}</b> and type the code.</p></div></div>"
+    )
+
+
+def show_code(code: str) -> None:
+    """Draw the code and the QR code in a corner of the wall, for those who come late."""
+    link = address(code)
+    st.html(
+        f'<div class="wall-corner"><span>{spaced(code)}</span><div class="wall-qr" role="img" '
+        f'aria-label="QR code of {escape(link, quote=True)}">{_picture(link)}</div></div>'
+    )
+
+
+def _picture(link: str) -> str:
+    return f'<img alt="" src="data:image/svg+xml;base64,{b64encode(_qr(link).encode()).decode()}">'
 
 
 def show() -> None:
@@ -48,6 +97,7 @@ def show() -> None:
     said = st.session_state.pop(_SAID, "")
     if said:
         st.warning(said, icon=":material/info:")
+    show_said()
     left, right = st.columns(2, gap="large")
     with left:
         st.header("Join", anchor=False)
@@ -59,8 +109,43 @@ def show() -> None:
         )
     with right:
         st.header("Teach", anchor=False)
-        st.markdown("You get a code for the class. Then you can ask any question of a lesson with one click.")
-        st.button("Open a room", on_click=_open, icon=":material/groups:")
+        st.markdown(
+            "You get a code for the class. Then you can ask any question of a lesson with one click, and the class "
+            "sees its figure."
+        )
+        with st.container(horizontal=True):
+            st.button("Open a room", on_click=_open, icon=":material/groups:")
+            st.button(
+                "Rehearse",
+                on_click=_open,
+                kwargs={"rehearsal": True},
+                icon=":material/theater_comedy:",
+                help="A room for trying out: results are shown from the first answer on",
+            )
+        _show_kept()
+
+
+def _open(*, rehearsal: bool = False) -> None:
+    open_room(rehearsal=rehearsal)
+
+
+def _show_kept() -> None:
+    """List the rooms of which this browser has the key, and that are still there."""
+    for code, key in rooms_kept():
+        if not server().is_teachers(code, key):
+            continue
+        try:
+            state = server().state(code)
+        except (NoSuchRoom, Unreachable):
+            continue
+        people = "1 person" if state.people == 1 else f"{state.people} people"
+        label = f"Back to room {spaced(code)}: {people}, {state.number} asked"
+        st.button(label, key=f"_room_back.{code}", icon=":material/history:", on_click=_back, args=(code, key))
+
+
+def _back(code: str, key: str) -> None:
+    keep_key(code, key)
+    parameters.ROOM.set(code)
 
 
 def _join() -> None:
@@ -69,18 +154,6 @@ def _join() -> None:
         st.session_state[_SAID] = "A code has six letters and digits, such as K7W 2QD."
         return
     parameters.ROOM.set(code)
-
-
-def _open() -> None:
-    try:
-        code, key = server().create(address_hash())
-    except Unreachable:
-        st.session_state[_SAID] = "The database for rooms does not respond. Try again in a moment."
-    except RoomError as refused:
-        st.session_state[_SAID] = str(refused)
-    else:
-        keep_key(code, key)
-        parameters.ROOM.set(code)
 
 
 def leave(said: str = "") -> None:

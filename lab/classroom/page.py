@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
-from lab.classroom import door, participant, printed, projector, teacher
-from lab.questions.returning import Returning
+from lab.classroom import door, participant, printed, teacher, wall
+from lab.questions.asking import Asking
+from lab.rooms.codes import spaced
 from lab.rooms.database import Unreachable
 from lab.rooms.rooms import NoSuchRoom, NotTheTeacher, RoomError, Waits
 from lab.rooms.seen import Seen, State, Taught
@@ -19,11 +20,11 @@ from lab.ui.room.seat import forget_key, key_of, sit, told
 _Count = Callable[[State], None]
 
 
-def show(again: Mapping[str, Returning]) -> None:
-    """Draw the door, or the room. ``again`` has, for each lesson id, the function that makes third questions."""
+def show(again: Mapping[str, Sequence[Asking]]) -> None:
+    """Draw the door, or the room. ``again`` has, for each lesson id, what makes third questions."""
     shell.route()
     code = code_here()
-    st.title(f"Room {door.spaced(code)}" if code else "Room", anchor=False)
+    st.title(f"Room {spaced(code)}" if code else "Room", anchor=False)
     if not code:
         if parameters.ROOM.chosen():
             st.warning("A code has six letters and digits, such as K7W 2QD.", icon=":material/info:")
@@ -46,13 +47,17 @@ def show(again: Mapping[str, Returning]) -> None:
         st.warning(str(full), icon=":material/info:")
 
 
-def _room(code: str, again: Mapping[str, Returning]) -> None:
+def _room(code: str, again: Mapping[str, Sequence[Asking]]) -> None:
+    door.take_key(code)
     server().find(code)
     key, seat = key_of(code), ""
+    if key and not server().is_teachers(code, key):
+        forget_key(code)
+        key = ""
     screen: Seen | Taught
-    count: _Count | None = projector.count
+    count: _Count | None = wall.count
     if parameters.PROJECTOR.chosen():
-        screen = projector.show(code)
+        screen = wall.show(code)
     elif key and parameters.SUMMARY.chosen():
         screen, count = printed.show(code, key), None
     elif key:

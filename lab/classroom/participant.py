@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from lab.classroom import answer, question_view
+from lab.classroom import answer
+from lab.figures.room import NAMES
 from lab.questions.question import Question
 from lab.rooms.database import Unreachable
 from lab.rooms.rooms import CONFIDENCES, RoomError
@@ -14,7 +15,9 @@ from lab.rooms.seen import Seen, State
 from lab.rooms.server import server
 from lab.rooms.states import ROUND, Phase
 from lab.rooms.typed import NotANumber
+from lab.ui.room import question as shown
 from lab.ui.room.here import AWAY
+from lab.ui.room.look import style
 from lab.ui.room.seat import stand_up
 
 _PENDING, _SAID = "_room_pending", "_room_said"
@@ -22,6 +25,7 @@ _SURE = dict(zip(CONFIDENCES, ("Guessing", "Rather sure", "Sure"), strict=True))
 _WAIT = {
     Phase.LOBBY: "You are in. Wait for the first question.",
     Phase.CLOSED: "The round is closed. Wait for the next step.",
+    Phase.CLOSED_AGAIN: "Round 2 is closed. Wait for the answer.",
     Phase.DISCUSS: (
         "Find somebody who gave another answer, and try to convince each other. Then everybody answers again."
     ),
@@ -43,6 +47,7 @@ class _Vote:
 def show(code: str, seat: str) -> Seen:
     """Draw the state of the room for the participant with this seat. Raises RoomError, Unreachable."""
     deliver(seat)
+    style()
     seen = server().rooms.seen(code, seat)
     if not seen.inside:
         st.info(
@@ -53,19 +58,23 @@ def show(code: str, seat: str) -> Seen:
         return seen
     phase = seen.state.phase
     question = seen.third if phase in (Phase.THIRD, Phase.THIRD_REVEALED) else seen.question
+    if seen.state.rehearsal:
+        st.caption("Rehearsal: results are shown from the first answer on, so others may tell who gave which answer.")
     if question is not None:
-        question_view.ask(question)
+        shown.ask(question)
     if phase in ROUND and question is not None:
         if phase is Phase.OPEN_AGAIN:
             st.markdown("Round 2: answer again, after the discussion.")
         st.fragment(_form)(seen, question, seat)
     elif question is not None and not question.is_open:
-        question_view.explain(question)
-        question_view.rounds(seen.rounds, seen, "room")
-        question_view.see(question, "room.see")
+        _show_mine(seen, question)
+        shown.explain(question)
+        shown.rounds(seen.rounds, seen, "room")
+        shown.see(question, "room.see")
     else:
         if question is not None:
-            question_view.list_options(question)
+            shown.list_options(question)
+            _show_given(seen, question)
         st.info(_waits(seen), icon=":material/hourglass_empty:")
     _say()
     return seen
@@ -103,12 +112,12 @@ def _form(seen: Seen, question: Question, seat: str) -> None:
     name = f"_room.{state.code}.{state.number}.{turn}"
     sure = f"{name}.sure"
     sent = st.session_state.get(name)
-    mine = sent[:2] if sent is not None and sent[2] == state.version else seen.mine
+    mine = sent[:2] if sent is not None and sent[2] == state.version else seen.mine.get(turn)
     if mine is not None:
         st.session_state.setdefault(sure, mine[1])
     with st.form(f"{name}.form", border=False):
         answer.draw(question, f"{name}.option", None if mine is None else mine[0])
-        st.segmented_control("How sure are you?", CONFIDENCES, format_func=_SURE.__getitem__, key=sure)
+        st.segmented_control("How sure are you?", CONFIDENCES, format_func=_SURE.__getitem__, key=sure, required=True)
         label = "Send" if mine is None else "Send again"
         given = (state, turn, name, seat, question)
         st.form_submit_button(label, key=f"{name}.send", type="primary", on_click=_send, args=given)
@@ -122,6 +131,28 @@ def _form(seen: Seen, question: Question, seat: str) -> None:
         kept = f"{answer.said(question, mine[0])}, {_SURE[mine[1]].lower()}"
         st.success(f"Your answer is in: {kept}. You can change it until the round closes.", icon=":material/check:")
     _say()
+
+
+def _show_mine(seen: Seen, question: Question) -> None:
+    """After the reveal, say what this participant answered in each round, and whether it was right."""
+    third = seen.state.phase is Phase.THIRD_REVEALED
+    given = {turn: mine for turn, mine in seen.mine.items() if (turn == ROUND[Phase.THIRD]) is third}
+    for turn, (value, confidence) in sorted(given.items()):
+        right = question.bin(value) == question.right
+        told = f"{NAMES[turn]}: you answered {answer.said(question, value)} ({_SURE[confidence].lower()})."
+        if right:
+            st.success(f"{told} **That is right.**", icon=":material/check:")
+        else:
+            st.error(f"{told} **That is not right.**", icon=":material/close:")
+    if not given:
+        st.info("You did not answer this question.", icon=":material/info:")
+
+
+def _show_given(seen: Seen, question: Question) -> None:
+    """Between the rounds, say what this participant has answered."""
+    for turn, (value, _) in sorted(seen.mine.items()):
+        if turn != ROUND[Phase.THIRD]:
+            st.markdown(f"{NAMES[turn]}: you answered {answer.said(question, value)}.")
 
 
 def _say() -> None:

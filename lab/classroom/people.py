@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 import streamlit as st
 
-from lab.classroom import door
-from lab.rooms.database import Unreachable
-from lab.rooms.rooms import NotNow, RoomError
 from lab.rooms.seen import State
 from lab.rooms.server import server
 from lab.rooms.states import ROUND
+from lab.ui.room.steps import SAID, change
 
-SAID = "_room_people_said"
 _LATE = "_room_late"
 _MINUTES = (1, 2, 5, 10, 30)
 
@@ -59,7 +55,7 @@ def _within(minutes: int) -> str:
 
 
 def _set_door(code: str, key: str, is_open: bool) -> None:
-    _do(lambda: server().rooms.set_door(code, key, is_open=is_open))
+    change(lambda: server().rooms.set_door(code, key, is_open=is_open))
 
 
 def _remove(code: str, key: str, minutes: int) -> None:
@@ -68,21 +64,8 @@ def _remove(code: str, key: str, minutes: int) -> None:
         who = "1 person was" if gone == 1 else f"{gone} people were"
         st.session_state[SAID] = f"{who} removed from the room, and the door is now closed."
 
-    _do(remove)
+    change(remove)
 
 
 def _empty(code: str, key: str, state: State, turn: int) -> None:
-    _do(lambda: server().rooms.empty(code, key, state.number, turn))
-
-
-def _do(change: Callable[[], None]) -> None:
-    """Make a change, or keep a sentence that says why the change failed."""
-    try:
-        change()
-    except Unreachable:
-        st.session_state[SAID] = "The database for rooms does not respond. Nothing was changed; try again in a moment."
-    except NotNow as refused:
-        st.session_state[SAID] = str(refused)
-    except RoomError as refused:
-        door.leave(str(refused))
-    server().forget()
+    change(lambda: server().rooms.empty(code, key, state.number, turn))

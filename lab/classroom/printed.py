@@ -7,11 +7,14 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from lab.classroom import question_view, summary
+from lab.classroom import summary
 from lab.course.words import stopped
 from lab.rooms.seen import Taught, Told
 from lab.rooms.server import server
 from lab.ui.frame.paper import EMBEDDED, HOW_TO_PRINT, ON_PAPER
+from lab.ui.room import question as shown
+from lab.ui.room.look import style
+from lab.ui.room.picture import show_picture
 
 _STYLE = f"<style>.stMainBlockContainer {{ max-width: 50rem; margin: 0 auto; }}{ON_PAPER}</style>"
 
@@ -28,6 +31,7 @@ def show(code: str, key: str) -> Taught:
     if taught.state.asks:
         asked = asked[:-1]
     st.html(_STYLE)
+    style()
     people = taught.state.people
     st.markdown(f"{datetime.now(UTC):%Y-%m-%d}. People: {people}. Questions: {len(asked)}.")
     with st.container(key="not_on_paper"):
@@ -42,13 +46,14 @@ def show(code: str, key: str) -> Taught:
 
 def _question(told: Told) -> None:
     st.header(f"{told.number}. {told.question.prompt}", anchor=False)
-    st.caption(stopped(told.question.about))
-    question_view.explain(told.question)
+    if told.question.about:
+        st.caption(stopped(told.question.about))
+    show_picture(told.question.picture)
+    shown.explain(told.question)
     st.markdown(summary.said(told))
     summary.commonest_error(told)
-    for each in told.rounds:
-        with st.container(key=f"printed_round_{told.number}_{each.turn}"):
-            if each.turn == 3 and told.third is not None:
-                st.markdown(f"**{told.third.prompt}**")
-                st.caption(stopped(told.third.about))
-            question_view.one_round(each, told, f"printed.{told.number}")
+    if told.third is not None:
+        st.markdown(f"**{told.third.prompt}**")
+        st.caption(stopped(told.third.about))
+    with st.container(key=f"printed_rounds_{told.number}"):
+        shown.rounds(told.rounds, told, f"printed.{told.number}")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from lab.analysis.heads import attention
 from lab.analysis.heads.attention import window
 from lab.analysis.heads.values import is_causal
+from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
+from lab.charts.marks.bars import bars
 from lab.figures.axes import WEIGHT, queries_and_keys
 from lab.models.trace import Trace
 
@@ -29,6 +31,17 @@ def weights_among(traced: Trace, layer: int, head: int, tokens: slice) -> Heatma
     weights = attention.attention_map(traced.layer(layer), head)[tokens, tokens]
     title, axes = f"Attention weights, {place(layer, head)}", queries_and_keys(traced, tokens, tokens)
     return heatmap(weights, axes, WEIGHT, title=title, causal=is_causal(traced))
+
+
+def weights_from(traced: Trace, layer: int, head: int, query: int) -> Figure:
+    """Draw what the arcs of a sentence show: the weights that a token gives, in the order of the text.
+
+    Of a long text, only the tokens with the largest weights.
+    """
+    weights = attention.attention_map(traced.layer(layer), head)[query]
+    places = sorted(attention.heaviest(weights, query, min(len(traced), BARS)))
+    title = f"From {traced.labels[query]}, {place(layer, head)}"
+    return bars([traced.labels[at] for at in places], weights[places], WEIGHT, title=title)
 
 
 def attention_map(traced: Trace, layer: int, head: int, query: int = 0, key: int = 0, title: str = "") -> Heatmap:

@@ -1,14 +1,15 @@
-"""A class's answers in a round: the share of each option, or of each bin of a number, with its interval."""
+"""A class's answers: the share of each option in each round, or how often each head was picked."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from lab.charts.base.axes import Axis, Scale
-from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
-from lab.charts.marks.ranges import ranges
-from lab.evidence.intervals import wilson
+from lab.charts.marks.votes import Votes, votes
+from lab.course.words import unmarked
 from lab.questions.forms import Picks
 from lab.questions.question import Question, letter
 from lab.rooms.counts import Counts
@@ -27,15 +28,17 @@ def heads_chart(found: Counts, picks: Picks, revealed: bool) -> Heatmap:
     return heatmap(counts, axes, Scale("Answers", format=".0f"), title=title, highlight=right)
 
 
-def round_chart(found: Counts, question: Question, revealed: bool) -> Figure:
-    """Draw the share of each option, or of each bin of a number, in a round, with its 95 % interval (Wilson).
+def votes_of(found: Sequence[Counts], question: Question, revealed: bool) -> str:
+    """The rounds of one question side by side, as HTML; the right option is marked if it is ``revealed``.
 
-    ``question`` is the round's question. If ``revealed``, the right answer is marked. Raises ValueError if nobody
-    answered.
+    ``question`` is the question of these rounds: options, or a number whose answers are counted in bins.
     """
-    names = [letter(place) for place in range(len(question.options))] if question.number is None else question.bins
-    labels = [f"✓ {name}" if revealed and place == found.answer else name for place, name in enumerate(names)]
-    low, high = zip(*(wilson(chosen, found.count) for chosen in found.options), strict=True)
-    shares = [chosen / found.count for chosen in found.options]
-    title = f"{NAMES[found.turn]}: {found.count} answers"
-    return ranges(labels, {"Share, 95 %": shares}, (low, high), Scale("", (0.0, 1.0), ".2f"), title=title)
+    rounds = [Votes(NAMES[each.turn], each.options) for each in found]
+    return votes(options_of(question), rounds, right=found[0].answer if revealed else None)
+
+
+def options_of(question: Question) -> list[str]:
+    """The options in plain text with their letters, or the bins of a number."""
+    if question.number is not None:
+        return list(question.bins)
+    return [f"{letter(place)} · {unmarked(option.text)}" for place, option in enumerate(question.options)]

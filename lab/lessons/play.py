@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -53,13 +53,10 @@ def askings(lesson: Lesson) -> Iterator[Asking]:
 
 
 def returning(id: str) -> Returning:
-    """Return what makes the questions of a lesson that later lessons may ask again."""
-    return _asks(id, lambda asking: asking.returns > 0)
-
-
-def _asks(id: str, chosen: Callable[[Asking], bool]) -> Returning:
-    """Return what asks those questions of a lesson's files that are ``chosen``, those that return soonest first."""
-    asked = sorted(filter(chosen, askings(lesson_of(id))), key=lambda asking: asking.returns)
+    """Return what makes the questions of a lesson that later lessons may ask again, those that return soonest first."""
+    asked = sorted(
+        (asking for asking in askings(lesson_of(id)) if asking.returns > 0), key=lambda asking: asking.returns
+    )
 
     def ask(spot: Spot) -> Iterator[Question | None]:
         return (asking(spot) for asking in asked)
@@ -76,10 +73,16 @@ def asked_again(id: str) -> list[str]:
     return [*before[1:2], *before[:1], *before[2:]]
 
 
-def for_a_class() -> dict[str, Returning]:
+def for_a_class() -> dict[str, Sequence[Asking]]:
     """All questions that a class can be asked about a text, by the lesson's id.
 
     They include questions that no later lesson asks, as the figure with the answer is gone: a class gets another
     sentence.
     """
-    return {lesson.id: _asks(lesson.id, lambda asking: asking.returns > 0 or asking.for_a_class) for lesson in LESSONS}
+    return {
+        lesson.id: sorted(
+            (asking for asking in askings(lesson) if asking.returns > 0 or asking.for_a_class),
+            key=lambda asking: asking.returns,
+        )
+        for lesson in LESSONS
+    }

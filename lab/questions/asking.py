@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from lab.questions.basis import Basis
 from lab.questions.question import Question, hashed
@@ -35,6 +36,9 @@ class Asking:
     for_a_class
         Whether a class may be asked it although no later lesson asks it: then another sentence is in sight, not the
         figure.
+    figure
+        Draws the figure from which a class can answer, about any spot; it does not show the answer itself. None: the
+        question needs no figure, or it is asked only where its figure is on screen.
     """
 
     make: Callable[[Spot], Question | None]
@@ -43,6 +47,7 @@ class Asking:
     hint: str = ""
     returns: int = 0
     for_a_class: bool = False
+    figure: Callable[[Spot], Any] | None = None
 
     def __call__(self, spot: Spot) -> Question | None:
         """Ask about ``spot``; None if the run does not decide the question clearly."""
@@ -55,7 +60,12 @@ class Asking:
 
 
 def asks(
-    *of: str, basis: Basis, hint: str = "", returns: int = 0, for_a_class: bool = False
+    *of: str,
+    basis: Basis,
+    hint: str = "",
+    returns: int = 0,
+    for_a_class: bool = False,
+    figure: Callable[[Spot], Any] | None = None,
 ) -> Callable[[Callable[[Spot], Question | None]], Asking]:
     """Mark a function that asks about a spot; the arguments are the fields of :class:`Asking`.
 
@@ -68,4 +78,4 @@ def asks(
     """
     if unknown := [each for each in of if each not in PLACES]:
         raise ValueError(f"A question is asked about some of {', '.join(PLACES)}, not about {', '.join(unknown)}.")
-    return lambda make: Asking(make, of, basis, hint, returns, for_a_class)
+    return lambda make: Asking(make, of, basis, hint, returns, for_a_class, figure)

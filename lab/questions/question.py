@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lab.questions.forms import Bounds, Kind, NumberAnswer, Picks, PlaceAnswer
+from lab.questions.picture import Picture
 
 MARGIN = 0.05
 # The numbers and the marked words of a text: 0.48, *he*, **one**, “paris”, `x`.
@@ -61,6 +62,8 @@ class Question:
         The subject in words: the sentence, the model, the head.
     link
         The parameters of the page that shows the answer.
+    picture
+        For a class: the figure on which the answer rests. It never shows the answer itself.
     """
 
     id: str
@@ -74,6 +77,7 @@ class Question:
     subject: str = ""
     about: str = ""
     link: Mapping[str, str] = field(default_factory=dict, hash=False)
+    picture: Picture | None = None
 
     def __post_init__(self) -> None:
         texts = [option.text for option in self.options]

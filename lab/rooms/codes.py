@@ -29,6 +29,11 @@ def read_code(typed: str) -> str | None:
     return code if len(code) == LENGTH and set(code) <= set(ALPHABET) else None
 
 
+def spaced(code: str) -> str:
+    """Write a code with a space, so that it can be read aloud."""
+    return f"{code[:3]} {code[3:]}"
+
+
 def new_secret() -> str:
     """A teacher's key, or the seal by which a room signs its seats: 128 random bits, 22 letters, digits, - and _."""
     return secrets.token_urlsafe(_SECRET_BYTES)

@@ -29,12 +29,15 @@ class Counts:
         The index of the right option, from 0.
     sure
         For each option, the number of people who chose it and were sure.
+    least
+        The least number of answers for the result to be shown.
     """
 
     turn: int
     options: tuple[int, ...]
     answer: int
     sure: tuple[int, ...]
+    least: int = FEWEST
 
     @property
     def count(self) -> int:
@@ -44,7 +47,7 @@ class Counts:
     @property
     def withheld(self) -> bool:
         """True if there are too few answers to show the result."""
-        return self.count < FEWEST
+        return self.count < self.least
 
     @property
     def right(self) -> float:
@@ -71,8 +74,8 @@ class Counts:
         return place if most and (not others or others[0][0] < most) else None
 
 
-def counts(connection: Connection, question: int, turn: int, asked: Question) -> Counts:
-    """The answers to a question, by its id, in one round."""
+def counts(connection: Connection, question: int, turn: int, asked: Question, least: int = FEWEST) -> Counts:
+    """The answers to a question, by its id, in one round, to be shown if there are ``least`` of them."""
     chosen = select(ANSWERS.c.value, ANSWERS.c.confidence, func.count()).where(
         ANSWERS.c.question_id == question, ANSWERS.c.round == turn
     )
@@ -81,4 +84,4 @@ def counts(connection: Connection, question: int, turn: int, asked: Question) ->
         place = asked.bin(value)
         all_[place] += count
         sure[place] += count * (confidence == SURE)
-    return Counts(turn, tuple(all_), asked.right, tuple(sure))
+    return Counts(turn, tuple(all_), asked.right, tuple(sure), least)

@@ -18,7 +18,7 @@ from lab.rooms.codes import hashed, is_signed, new_code, new_seat, new_secret
 from lab.rooms.database import reading, writing
 from lab.rooms.questions import read, written
 from lab.rooms.schema import ANSWERS, LIFE, PARTICIPANTS, QUESTIONS, ROOMS, drop_unused, note_use
-from lab.rooms.seen import Seen, State, Taught, Told, door_of, seen, states_of, taught, told
+from lab.rooms.seen import MOST_SECONDS, Seen, State, Taught, Told, door_of, seen, states_of, taught, told
 from lab.rooms.states import NEXT, ROUND, Phase
 
 UNUSED_LIFE = 60 * 60  # seconds until a room without a sign of its teacher is deleted
@@ -29,6 +29,7 @@ MOST_OF_ADDRESS = 20
 # gives a sign every SIGN seconds, so a class that is under way keeps its room.
 IDLE, SIGN = 15 * 60, 5 * 60
 GONE = "There is no room with this code. A room ends after a day, or after an hour without its teacher."
+MOST_SERIES = 40_000  # characters
 CONFIDENCES = (1, 2, 3)  # guessing, rather sure, sure
 
 
@@ -62,10 +63,12 @@ class Rooms:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def create(self, address: str = "") -> tuple[str, str]:
+    def create(self, address: str = "", *, rehearsal: bool = False) -> tuple[str, str]:
         """Make a room; returns its code and the teacher's key, which is stored nowhere. Raises Full.
 
-        ``address`` says where it is opened, as a hash; empty if nobody knows. If all rooms are taken, the room goes
+        ``address`` says where it is opened, as a hash; empty if nobody knows. In a ``rehearsal``, results are shown
+        from the first answer on; no room becomes one later, as people who have answered were told otherwise. If all
+        rooms are taken, the room goes
         that has been without a sign of its teacher for longest, and for a quarter of an hour at least.
         """
         key, now = new_secret(), int(time.time())
@@ -88,6 +91,10 @@ class Rooms:
                     door_open=1,
                     busy_until=0.0,
                     address=address,
+                    rehearsal=int(rehearsal),
+                    closes=0.0,
+                    series="",
+                    place=0,
                 )
             )
         return code, key
@@ -228,6 +235,29 @@ class Rooms:
                 raise NotNow("Only a question opens this round.")
             _step(connection, room, now, then)
 
+    def set_clock(self, code: str, key: str, seconds: float) -> None:
+        """Set the clock of the open round; 0 stops it. The clock closes no round.
+
+        Raises NoSuchRoom, NotTheTeacher, NotNow.
+        """
+        with writing(self._engine) as connection:
+            room = _teachers(connection, code, key)
+            if Phase(room.phase) not in ROUND:
+                raise NotNow("A clock runs only while a round is open.")
+            closes = time.time() + min(seconds, MOST_SECONDS) if seconds > 0 else 0.0
+            _change(connection, room, closes=closes)
+
+    def set_series(self, code: str, key: str, series: str, place: int = 0) -> None:
+        """Keep the questions that the teacher has prepared, and how many of them were asked.
+
+        Raises NoSuchRoom, NotTheTeacher, and ValueError for a series that is too long.
+        """
+        if len(series) > MOST_SERIES:
+            raise ValueError(f"a series has at most {MOST_SERIES} characters.")
+        with writing(self._engine) as connection:
+            room = _teachers(connection, code, key)
+            connection.execute(update(ROOMS).where(ROOMS.c.id == room.id).values(series=series, place=place))
+
     def vote(self, code: str, seat: str, number: int, turn: int, value: float, confidence: int) -> None:
         """Keep a participant's answer to question ``number`` in round ``turn``; a later answer replaces it.
 
@@ -316,10 +346,10 @@ def _teachers(connection: Connection, code: str, key: str, *, shared: bool = Fal
 def _step(connection: Connection, room: Row, now: Phase, then: Phase, **changes: int) -> None:
     if Phase(room.phase) is not now or then not in NEXT[now]:
         raise NotNow("The room is already at a later stage.")
-    _change(connection, room, phase=then.value, **changes)
+    _change(connection, room, phase=then.value, closes=0.0, **changes)
 
 
-def _change(connection: Connection, room: Row, **changes: int | str) -> None:
+def _change(connection: Connection, room: Row, **changes: float | str) -> None:
     """Write a change to a room, and count it as a new version, so that every page of the room shows the change."""
     connection.execute(update(ROOMS).where(ROOMS.c.id == room.id).values(version=room.version + 1, **changes))
 

@@ -28,7 +28,7 @@ from sqlalchemy import (
     update,
 )
 
-VERSION = 5
+VERSION = 6
 LIFE = 24 * 60 * 60  # seconds until a room and its answers are deleted
 METADATA = MetaData()
 _LOCK = 7_146_205  # lock number in Postgres, which can be any number that nobody else uses
@@ -37,9 +37,11 @@ _ID = BigInteger().with_variant(Integer, "sqlite")
 _HASH = String(64)  # SHA-256, hexadecimal
 
 # Times are seconds since 1970. ``version`` grows with every change that a participant's page has to show. ``seal``
-# the seal signs the seats of this room; all servers of the database know it, and it is deleted with the room.
+# signs the seats of this room; all servers of the database know it, and it is deleted with the room.
 # ``address`` is a keyed hash of the address from which the room was opened; empty if it is not known.
-# ``door_open`` and ``busy_until`` are the room's door (lab.rooms.door).
+# ``door_open`` and ``busy_until`` are the room's door (lab.rooms.door). ``rehearsal``: results are shown from the first
+# answer on, and everybody is told so. ``closes`` is the time on the clock of the open round, 0 without a clock.
+# ``series`` are the questions that the teacher has prepared (lab.rooms.series), ``place`` is the number of those asked.
 ROOMS = Table(
     f"rooms_v{VERSION}",
     METADATA,
@@ -55,6 +57,10 @@ ROOMS = Table(
     Column("door_open", SmallInteger, nullable=False),
     Column("busy_until", Double, nullable=False),
     Column("address", String(32), nullable=False),
+    Column("rehearsal", SmallInteger, nullable=False),
+    Column("closes", Double, nullable=False),
+    Column("series", Text, nullable=False),
+    Column("place", Integer, nullable=False),
 )
 # ``posed`` and ``third`` are questions as JSON (lab.rooms.questions); ``third`` is empty if there is no third question.
 QUESTIONS = Table(

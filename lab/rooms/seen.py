@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Connection, Row, case, func, select
 
 from lab.questions.question import Question
-from lab.rooms.counts import Counts, counts
+from lab.rooms.counts import FEWEST, Counts, counts
 from lab.rooms.door import Door
 from lab.rooms.questions import read
 from lab.rooms.schema import ANSWERS, PARTICIPANTS, QUESTIONS, ROOMS
@@ -17,6 +17,7 @@ from lab.rooms.states import ASKS, ROUND, SHOWN, Phase
 
 _THIRD = ROUND[Phase.THIRD]
 _LATELY = 60  # seconds
+MOST_SECONDS = 3600  # on the clock of a round
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,10 @@ class State:
         The number of answers in the open round, or else in the last round.
     door
         Whether new people may come in, and how fast they do.
+    rehearsal
+        Whether results are shown from the first answer on; everybody is told so.
+    closes
+        The time on the clock of the open round, in seconds since 1970; 0 without a clock.
     """
 
     code: str
@@ -48,6 +53,15 @@ class State:
     lately: int
     answers: int
     door: Door
+    rehearsal: bool
+    closes: float
+
+    def left(self, now: float) -> int | None:
+        """The seconds left on the clock at a time, 0 if it is over; None without a clock.
+
+        No clock runs for more than an hour: if it says more, the server's time was set back meanwhile.
+        """
+        return min(MOST_SECONDS, max(0, round(self.closes - now))) if self.closes else None
 
     @property
     def is_crowded(self) -> bool:
@@ -71,7 +85,7 @@ class Seen:
     rounds
         The rounds that are revealed.
     mine
-        The answer and the confidence of one participant in the open round, or in the last round.
+        The answers of one participant, by round: the answer and the confidence.
     inside
         Whether this participant is in the room.
     """
@@ -80,7 +94,7 @@ class Seen:
     question: Question | None
     third: Question | None
     rounds: tuple[Counts, ...]
-    mine: tuple[float, int] | None
+    mine: Mapping[int, tuple[float, int]]
     inside: bool
 
 
@@ -100,10 +114,15 @@ class Told:
 
 @dataclass(frozen=True)
 class Taught:
-    """The teacher's view: the state of the room, and its question (None before the first)."""
+    """The teacher's view: the state of the room, its question (None before the first), and the prepared series.
+
+    ``series`` is as in :mod:`lab.rooms.series`, ``place`` the number of its questions that were asked.
+    """
 
     state: State
     question: Told | None
+    series: str
+    place: int
 
 
 def door_of(room: Row) -> Door:
@@ -130,7 +149,16 @@ def states_of(connection: Connection, rooms: Sequence[Row], only: ColumnElement[
         turn = ROUND.get(phase) or max(rounds, default=0)
         count, lately = people.get(room.id, (0, 0))
         found[room.code] = State(
-            room.code, room.version, phase, room.number, count, lately, rounds.get(turn, 0), door_of(room)
+            room.code,
+            room.version,
+            phase,
+            room.number,
+            count,
+            lately,
+            rounds.get(turn, 0),
+            door_of(room),
+            bool(room.rehearsal),
+            room.closes,
         )
     return found
 
@@ -141,18 +169,17 @@ def seen(connection: Connection, room: Row, who: str) -> Seen:
     sits = (PARTICIPANTS.c.room_id == room.id) & (PARTICIPANTS.c.who == who)
     inside = connection.scalar(select(PARTICIPANTS.c.who).where(sits)) is not None
     if question is None or state.phase is Phase.LOBBY:
-        return Seen(state, None, None, (), None, inside)
-    found, shown = _told(connection, question), SHOWN.get(state.phase, ())
+        return Seen(state, None, None, (), {}, inside)
+    found, shown = _told(connection, question, room), SHOWN.get(state.phase, ())
     third = None if found.third is None or _THIRD in shown else found.third.hidden()
-    turn = _turn(connection, state.phase, question.id)
-    own = (ANSWERS.c.question_id == question.id) & (ANSWERS.c.who == who) & (ANSWERS.c.round == turn)
-    mine = connection.execute(select(ANSWERS.c.value, ANSWERS.c.confidence).where(own)).one_or_none()
+    own = (ANSWERS.c.question_id == question.id) & (ANSWERS.c.who == who)
+    mine = connection.execute(select(ANSWERS.c.round, ANSWERS.c.value, ANSWERS.c.confidence).where(own))
     return Seen(
         state,
         found.question if shown else found.question.hidden(),
         third or found.third,
         tuple(each for each in found.rounds if each.turn in shown),
-        None if mine is None else (mine.value, mine.confidence),
+        {each.round: (each.value, each.confidence) for each in mine},
         inside,
     )
 
@@ -160,31 +187,28 @@ def seen(connection: Connection, room: Row, who: str) -> Seen:
 def taught(connection: Connection, room: Row) -> Taught:
     """The view of this room's teacher."""
     question = _question(connection, room)
-    return Taught(_state(connection, room), None if question is None else _told(connection, question))
+    told = None if question is None else _told(connection, question, room)
+    return Taught(_state(connection, room), told, room.series, room.place)
 
 
 def told(connection: Connection, room: Row) -> tuple[Told, ...]:
     """All questions of this room, in the order in which the class got them."""
     own = select(QUESTIONS).where(QUESTIONS.c.room_id == room.id).order_by(QUESTIONS.c.number)
-    return tuple(_told(connection, each) for each in connection.execute(own).all())
+    return tuple(_told(connection, each, room) for each in connection.execute(own).all())
 
 
 def _state(connection: Connection, room: Row) -> State:
     return states_of(connection, [room], ROOMS.c.id == room.id)[room.code]
 
 
-def _told(connection: Connection, question: Row) -> Told:
+def _told(connection: Connection, question: Row, room: Row) -> Told:
     asked, third = read(question.posed), read(question.third) if question.third else None
+    least = 1 if room.rehearsal else FEWEST
     rounds = (
-        counts(connection, question.id, turn, third if third and turn == _THIRD else asked) for turn in ROUND.values()
+        counts(connection, question.id, turn, third if third and turn == _THIRD else asked, least)
+        for turn in ROUND.values()
     )
     return Told(question.number, asked, third, tuple(each for each in rounds if each.count))
-
-
-def _turn(connection: Connection, phase: Phase, question: int) -> int:
-    """The open round, otherwise the last round with an answer; 0 if nobody has answered."""
-    last = select(func.max(ANSWERS.c.round)).where(ANSWERS.c.question_id == question)
-    return ROUND.get(phase) or connection.scalar(last) or 0
 
 
 def _question(connection: Connection, room: Row) -> Row | None:

@@ -98,7 +98,7 @@ class RoomServer:
             log.say_once(f"{MOST_WRONG} wrong codes were tried within a minute; whoever tries another waits.")
             raise NoSuchRoom("Many wrong codes were tried. Wait a minute, then try again.") from None
 
-    def create(self, address: str = "") -> tuple[str, str]:
+    def create(self, address: str = "", *, rehearsal: bool = False) -> tuple[str, str]:
         """Make a room; returns the room's code and the teacher's key: see :meth:`Rooms.create`.
 
         Raises Full, Unreachable.
@@ -108,7 +108,7 @@ class RoomServer:
             log.say_once(f"{MOST_NEW} rooms were opened within a minute; whoever opens another waits.")
             raise Full(f"{MOST_NEW} rooms were opened here within a minute. Wait a minute, then try again.")
         try:
-            made = rooms.create(address)
+            made = rooms.create(address, rehearsal=rehearsal)
         except Full as refused:
             log.say_once(str(refused))
             raise

@@ -19,6 +19,7 @@ class Phase(Enum):
     CLOSED = "closed"  # answers are counted; only the teacher sees the result
     DISCUSS = "discuss"
     OPEN_AGAIN = "open again"  # round 2, the same question
+    CLOSED_AGAIN = "closed again"  # as after round 1: only the teacher sees the result
     REVEALED = "revealed"
     THIRD = "third"  # round 3, a question of the same kind about another sentence
     THIRD_REVEALED = "third revealed"
@@ -31,7 +32,8 @@ NEXT: Mapping[Phase, tuple[Phase, ...]] = {
     Phase.OPEN: (Phase.CLOSED,),
     Phase.CLOSED: (Phase.DISCUSS, Phase.REVEALED),
     Phase.DISCUSS: (Phase.OPEN_AGAIN,),
-    Phase.OPEN_AGAIN: (Phase.REVEALED,),
+    Phase.OPEN_AGAIN: (Phase.CLOSED_AGAIN, Phase.REVEALED),
+    Phase.CLOSED_AGAIN: (Phase.REVEALED,),
     Phase.REVEALED: (Phase.THIRD, Phase.LOBBY),
     Phase.THIRD: (Phase.THIRD_REVEALED,),
     Phase.THIRD_REVEALED: (Phase.LOBBY,),

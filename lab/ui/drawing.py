@@ -25,7 +25,7 @@ from lab.ui.teaching import larger_chart, larger_plotly
 
 _PLAIN = (str, int, float, bool, type(None))
 _SPECIFICATION = 30_000  # about the bytes of a chart's specification
-_LAST, _CODE = "_last_figure", "The code that just ran"
+_LAST, _SEEN, _CODE = "_last_figure", "_seen_figure", "The code that just ran"
 _FIT = 4  # the number of columns that fit on the page without scrolling
 _MIME = {
     "csv": "text/csv",
@@ -99,6 +99,7 @@ def _ready(figure: Figure, clickable: bool) -> _Ready:
 def _draw(ready: _Ready, key: str, clickable: bool, call: Figure | partial[Any]) -> dict[str, Any]:
     figure, drawn = ready.figure, larger_chart(dict(ready.spec))
     select: Literal["rerun", "ignore"] = "rerun" if clickable else "ignore"
+    saw(figure)
     with framed(key):
         event = st.vega_lite_chart(ready.data, drawn, width=figure.width, key=key, alt=figure.alt, on_select=select)
         show_numbers(figure.table, key, call if isinstance(call, partial) else None, figure)
@@ -231,6 +232,18 @@ def code(*functions: Callable[..., Any]) -> None:
 def forget_figures() -> None:
     """Forget the last figure: another run of the page begins."""
     st.session_state.pop(_LAST, None)
+    st.session_state.pop(_SEEN, None)
+
+
+def saw(figure: Figure | partial[Figure]) -> None:
+    """Note what is on screen above: a figure, or the call that makes a figure with the same numbers."""
+    st.session_state[_SEEN] = figure
+
+
+def seen() -> Figure | None:
+    """Return the last figure above, with which a question can be answered; None if there is none."""
+    found = st.session_state.get(_SEEN)
+    return found() if isinstance(found, partial) else found
 
 
 _source = cache(inspect.getsource)

@@ -49,6 +49,7 @@ from lab.ui.shared.unreadable import say_unreadable
 from lab.ui.terms import say
 
 _PLAIN = Interventions()
+_CAME = "_step_before"  # the step from which the learner went on
 
 
 @dataclass(frozen=True)
@@ -84,10 +85,15 @@ class OpenPage:
     def next_step(self, names: Sequence[str], more: Sequence[str] = ()) -> None:
         """Draw the buttons for the next and the previous step at the end of a step; for a class, keys press them.
 
-        Optional steps come before the last step, and their next step is the last step.
+        Optional steps come before the last step, and their next step is the last step, which leads back to the step
+        from which one came.
         """
-        way = [*names[:-1], *more, names[-1]] if parameters.STEP.chosen() in more else list(names)
-        at = way.index(parameters.STEP.chosen() or names[0])
+        now = parameters.STEP.chosen() or names[0]
+        aside = now in more or (now == names[-1] and st.session_state.get(_CAME) in more)
+        way = [*names[:-1], *more, names[-1]] if aside else list(names)
+        if now == names[-1] and aside:
+            way = [*way[: way.index(st.session_state[_CAME]) + 1], now]
+        at = way.index(now)
         back, forward = teaching.keys()
         offer_back()
         if at + 1 == len(way):
@@ -97,6 +103,8 @@ class OpenPage:
                 go, icon = partial(parameters.STEP.set, way[at - 1]), ":material/arrow_back:"
                 label = f"Previous: {way[at - 1]}"
                 st.button(label, key="_previous_step", icon=icon, type="tertiary", on_click=go, shortcut=back)
+            elif back is not None:
+                self.previous_page(back)
             if at + 1 < len(way):
                 go, icon = partial(self.go_on, way[at + 1]), ":material/arrow_forward:"
                 label = f"Next: {way[at + 1]}"
@@ -106,6 +114,7 @@ class OpenPage:
 
     def go_on(self, step: str) -> None:
         """Go on to a step of the page. For a button's callback."""
+        st.session_state[_CAME] = parameters.STEP.chosen()
         parameters.STEP.set(step)
 
     def ending(self) -> None:
@@ -113,6 +122,9 @@ class OpenPage:
 
     def next_page(self, key: str | None) -> None:
         """Draw the button to the next page after the last step; draw nothing on a page that is not part of a series."""
+
+    def previous_page(self, key: str) -> None:
+        """Draw, for a class, the button back to the last step of the page before; nothing on a page without one."""
 
     def trace(self, changes: Interventions = _PLAIN) -> Trace:
         """Run the selected text through the selected model. Stops the page with a sentence if the run is impossible."""
@@ -304,6 +316,15 @@ class LessonPage(OpenPage):
         if st.button(f"Next: {label}", key="_next_page", icon=":material/arrow_forward:", type="primary", shortcut=key):
             went_on(self.lesson.id)
             selection.open_page(after or page_of("end"))
+
+    def previous_page(self, key: str) -> None:
+        """Draw the button to the last step of the lesson before, from which the key for the next step leads here."""
+        before, _ = neighbours(self.lesson)
+        if before is None:
+            return
+        label, icon = f"Previous: lesson {number(before)}, {before.title}", ":material/arrow_back:"
+        if st.button(label, key="_previous_page", icon=icon, type="tertiary", shortcut=key):
+            selection.open_page(before, [step.name for step in before.steps if not step.aside][-1])
 
     def finish(self) -> None:
         """Draw the notes on changed selections, the reading list, and the links to the neighbouring lessons."""

@@ -40,6 +40,12 @@ class SeatKept(Report):
     seat: tuple[Code, Kept, Kept, Short]
 
 
+class RoomsKept(Report):
+    """``rooms``: the codes of the rooms that the browser has opened, each with its key."""
+
+    rooms: Annotated[tuple[tuple[Code, Kept], ...], Field(max_length=20)]
+
+
 class ProgressKept(Report):
     """``kept``: the visit that stored the progress, and the progress as text."""
 

@@ -8,9 +8,11 @@ from functools import partial
 import streamlit as st
 
 from lab.charts.components.sentence import SentenceRow
+from lab.figures.attention import weights_from
 from lab.figures.sentence import Looking, sentence
 from lab.models.trace import Trace
 from lab.ui.components import mount
+from lab.ui.drawing import saw
 from lab.ui.parameters import KEY_TOKEN, TOKEN
 from lab.ui.reports import TokenChosen, heard
 
@@ -30,6 +32,8 @@ def show_sentence(trace: Trace, query: int, key: int | None = None, *, of: Looki
     A click on a token chooses the query; a click with Shift, or a second click, chooses the key. All places count from
     0; see :func:`lab.figures.sentence.sentence`.
     """
+    if of is not None and of[1] is not None:
+        saw(partial(weights_from, trace, of[0], of[1], query))
     show_row(sentence(trace, query, key, of=of))
 
 

@@ -7,6 +7,7 @@ from copy import copy
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import Literal
 
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
@@ -28,6 +29,7 @@ from lab.ui.quiz.done import leave_page
 from lab.ui.quiz.keeping import awaits_progress, keep_in_browser
 from lab.ui.room.here import code_here
 from lab.ui.room.seat import keep_in_browser as keep_seat
+from lab.ui.room.seat import key_of
 from lab.ui.room.waiting import waits
 from lab.ui.terms import forget_marks
 from lab.ui.texts import own_texts
@@ -72,9 +74,12 @@ def _run() -> None:
     forget_marks()
     routed = _navigation()
     page = page_at(routed.url_path)
-    st.set_page_config(page_title=" — ".join(dict.fromkeys((routed.title, "Inside BERT"))))
-    st.html(style())
     selection.start(runs.model_ids())
+    # Before a class, the sidebar takes a third of a projector's width, so it stays closed until somebody opens it.
+    folded: Literal["collapsed", "auto"] = "collapsed" if parameters.TEACH.chosen() else "auto"
+    title = " — ".join(dict.fromkeys((routed.title, "Inside BERT")))
+    st.set_page_config(page_title=title, initial_sidebar_state=folded)
+    st.html(style())
     teaching.larger()
     if page.id != "room" and awaits_progress():
         return
@@ -112,6 +117,8 @@ def _draw(page: Page, routed: StreamlitPage) -> None:
             if page.id not in _WITHOUT_MODEL:
                 _load_pytorch()
             routed.run()
+            if page.id != "room" and key_of(code := code_here()):
+                import_module("lab.ui.room.bar").show(code)
     except TextsMissing as reason:
         st.error(str(reason), icon=":material/folder_off:")
     except TextError as reason:

@@ -58,16 +58,17 @@ def larger() -> None:
 
 def larger_chart(spec: Any) -> Any:
     """Return a Vega-Lite specification with larger type for a class; unchanged for a learner."""
-    return _scaled(spec) if TEACH.chosen() else spec
+    return with_larger_type(spec, LARGER) if TEACH.chosen() else spec
 
 
-def _scaled(part: Any) -> Any:
+def with_larger_type(part: Any, factor: float) -> Any:
+    """Return a part of a Vega-Lite specification with its type ``factor`` times as large."""
     if isinstance(part, list):
-        return [_scaled(each) for each in part]
+        return [with_larger_type(each, factor) for each in part]
     if not isinstance(part, Mapping):
         return part
     return {
-        name: value * LARGER if name in _SIZES and isinstance(value, int | float) else _scaled(value)
+        name: value * factor if name in _SIZES and isinstance(value, int | float) else with_larger_type(value, factor)
         for name, value in part.items()
     }
 

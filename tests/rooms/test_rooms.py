@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
@@ -95,8 +96,8 @@ def test_a_vote_is_kept_once_and_can_be_changed(rooms: Rooms, engine: Engine) ->
     code, key, (who, *_) = opened(rooms)
     for option in (0, 2, 2):
         rooms.vote(code, who, 1, 1, option, 1)
-    assert rooms.seen(code, who).mine == (2, 1)
-    assert rooms.seen(code, new_secret()).mine is rooms.seen(code).mine is None
+    assert rooms.seen(code, who).mine == {1: (2, 1)}
+    assert rooms.seen(code, new_secret()).mine == rooms.seen(code).mine == {}
     (found,) = rounds(rooms, code, key)
     assert found.options == (0, 0, 1)
     with engine.begin() as connection:
@@ -172,7 +173,7 @@ def test_what_everybody_sees_holds_no_answer_before_the_reveal(rooms: Rooms) -> 
     rooms.ask_third(code, key, posed(1))
     rooms.vote(code, people[0], 1, 3, 1, 1)
     found = rooms.seen(code, people[0])
-    assert (found.third, found.mine, found.state.asks) == (posed(1).hidden(), (1, 1), True)
+    assert (found.third, found.mine[3], found.state.asks) == (posed(1).hidden(), (1, 1), True)
     assert [each.turn for each in found.rounds] == [1]
     rooms.step(code, key, Phase.THIRD, Phase.THIRD_REVEALED)
     assert (rooms.seen(code).third, state(rooms, code).asks) == (posed(1), False)
@@ -300,3 +301,45 @@ def test_the_operator_ends_what_is_unused(rooms: Rooms, monkeypatch: pytest.Monk
     code, _ = rooms.create()
     assert rooms.end_unused(300) == 2 and rooms.states().keys() == {code}
     assert rooms.end_unused(0) == 1 and not rooms.states()
+
+
+def test_round_two_is_closed_without_a_reveal(rooms: Rooms) -> None:
+    code, key, people = opened(rooms, 6)
+    steps = (Phase.OPEN, Phase.CLOSED, Phase.DISCUSS, Phase.OPEN_AGAIN, Phase.CLOSED_AGAIN, Phase.REVEALED)
+    for now, then in pairwise(steps):
+        if now is Phase.OPEN_AGAIN:
+            rooms.vote(code, people[0], 1, 2, 0, 1)
+        if then is Phase.REVEALED:
+            seen = rooms.seen(code)
+            assert seen.rounds == () and seen.question is not None and seen.question.is_open and seen.state.asks
+            with pytest.raises(NotNow):
+                rooms.vote(code, people[1], 1, 2, 0, 1)
+        rooms.step(code, key, now, then)
+    assert [each.turn for each in rooms.seen(code).rounds] == [2]
+
+
+def test_a_rehearsal_shows_every_answer_and_says_so(rooms: Rooms) -> None:
+    for rehearsal in (False, True):
+        code, key = rooms.create(rehearsal=rehearsal)
+        who = rooms.join(code, new_secret())
+        rooms.ask(code, key, posed())
+        rooms.vote(code, who, 1, 1, 0, 3)
+        rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
+        rooms.step(code, key, Phase.CLOSED, Phase.REVEALED)
+        seen = rooms.seen(code, who)
+        assert (seen.rounds[0].withheld, seen.state.rehearsal) == (not rehearsal, rehearsal)
+        assert seen.mine == {1: (0, 3)} and rooms.seen(code).mine == {}
+
+
+def test_the_clock_of_a_round_ends_with_it_and_never_runs_for_days(rooms: Rooms) -> None:
+    code, key, people = opened(rooms)
+    with pytest.raises(NotTheTeacher):
+        rooms.set_clock(code, people[0], 60)
+    rooms.set_clock(code, key, 90)
+    now = time.time()
+    assert state(rooms, code).left(now) in (89, 90) and state(rooms, code).left(now + 200) == 0
+    assert state(rooms, code).left(now - 10**6) == 3600  # the server's time was set back
+    rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
+    assert state(rooms, code).left(now) is None
+    with pytest.raises(NotNow):
+        rooms.set_clock(code, key, 60)

@@ -9,9 +9,12 @@ import numpy as np
 
 from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.values import places_left_out
+from lab.charts.base.figure import Figure
 from lab.course.pages import step_name
 from lab.course.sentences.examples import example_named
 from lab.course.words import VISIBLE, named, told_apart
+from lab.figures import attention as figures
+from lab.figures.attention import weights_from
 from lab.lessons.self_attention import LESSON
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.questions.asking import asks
@@ -134,7 +137,17 @@ def rests_here(spot: Spot) -> str:
     )
 
 
-@asks("layer", "head", "token", basis=derivable(LESSON, "map", "the arcs"), for_a_class=True)
+def _arcs(spot: Spot) -> Figure:
+    """The weights that the arcs show, as bars."""
+    return weights_from(spot.trace, spot.layer, spot.head, spot.query)
+
+
+def _map(spot: Spot) -> Figure:
+    """The map, without a mark on any word."""
+    return figures.attention_map(spot.trace, spot.layer, spot.head)
+
+
+@asks("layer", "head", "token", basis=derivable(LESSON, "map", "the arcs"), for_a_class=True, figure=_arcs)
 def most_attended(spot: Spot) -> Question | None:
     """Ask to which token the query attends most."""
     trace, query, row = spot.trace, spot.query, spot.row
@@ -197,6 +210,7 @@ def looks_back(spot: Spot) -> Question | None:
     basis=derivable(LESSON, "map", "the columns of the map"),
     hint="Look for the strongest column of the map, not for the strongest cell.",
     for_a_class=True,
+    figure=_map,
 )
 def most_attended_overall(spot: Spot) -> Question | None:
     """Ask which column of the map has the largest sum.
@@ -215,7 +229,7 @@ def most_attended_overall(spot: Spot) -> Question | None:
     return ranked("most-attended-overall", prompt, shares, lambda key: named(trace, key), why, of=trace.labels)
 
 
-@asks("layer", "head", basis=derivable(LESSON, "map", "the rows of the map"), for_a_class=True)
+@asks("layer", "head", basis=derivable(LESSON, "map", "the rows of the map"), for_a_class=True, figure=_map)
 def most_even(spot: Spot) -> Question | None:
     """Ask which token spreads its attention most evenly, which is the token with the smallest largest weight."""
     trace = spot.trace

@@ -141,7 +141,7 @@ def _show(lesson: str, number: int, question: Question, kept: OnScreen) -> None:
         list_options(question)
         with st.container(horizontal=True):
             st.button("Reveal", key=f"{name}.reveal", on_click=_uncover, args=(name, True))
-            offer(lesson, question, name, kept.link, kept.of)
+            offer(lesson, question, name, kept.link, kept.of, kept.figures.get(question.id))
         return
     st.success(
         f"{lettered(question, question.answer)}. {question.options[question.answer].why}", icon=":material/check:"

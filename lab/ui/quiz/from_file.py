@@ -14,12 +14,12 @@ from lab.ui.quiz.question import progress, remember
 from lab.ui.reports import FileChosen, heard
 
 _TAKEN, _SAID = "_file.taken", "_file.said"
-_HTML = '<label>Upload progress<input type="file" accept=".json,application/json"></label>'
+_HTML = '<label>{label}<input type="file" accept=".json,application/json"></label>'
 
 
 def offer_file() -> None:
     """Draw the button for choosing a file, and the result of the last file. Reading a file redraws the page."""
-    told = chosen_file()
+    told = chosen_file("from_file", "Upload progress", MAX_BYTES)
     st.caption(
         f"Choose a file that you downloaded here, at most {MAX_BYTES // 1000} kB. Its answers are added to yours on "
         "this computer. If a question has an answer in both places, this computer’s answer stays."
@@ -32,9 +32,12 @@ def offer_file() -> None:
         (st.error if kind == "error" else st.success if kind == "success" else st.warning)(message)
 
 
-def chosen_file() -> FileChosen | None:
-    """The browser's report on the file just chosen. Anybody may have forged the report."""
-    return heard(_component()(key="from_file", data={"most": MAX_BYTES}, on_file_change=_rerun), FileChosen)
+def chosen_file(key: str, label: str, most: int) -> FileChosen | None:
+    """Draw a button for choosing a JSON file; return the browser's report on the file just chosen.
+
+    Anybody may have forged the report. The text of a file of more than ``most`` bytes is not sent.
+    """
+    return heard(_component(key, label)(key=key, data={"most": most}, on_file_change=_rerun), FileChosen)
 
 
 def _taken(data: bytes, size: int) -> list[tuple[str, str]]:
@@ -53,9 +56,9 @@ def _taken(data: bytes, size: int) -> list[tuple[str, str]]:
 
 
 @cache
-def _component() -> ComponentRenderer:
+def _component(name: str, label: str) -> ComponentRenderer:
     js, css = (Path(__file__).with_name(f"from_file.{kind}").read_text("utf-8") for kind in ("js", "css"))
-    return st.components.v2.component("lab.from_file", html=_HTML, js=js, css=css)
+    return st.components.v2.component(f"lab.{name}", html=_HTML.format(label=label), js=js, css=css)
 
 
 def _rerun() -> None:

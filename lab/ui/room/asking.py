@@ -1,4 +1,4 @@
-"""Put a lesson's question to the class."""
+"""Put a lesson's question to the class, or into the series that a teacher prepares; the lesson stays on screen."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import streamlit as st
 
-from lab.course.pages import ROOM_PAGE, page_of, page_path
+from lab.charts.base.figure import Figure
+from lab.course.words import plain
 from lab.figures.attention import place
 from lab.questions.forms import Kind
 from lab.questions.question import Question
-from lab.rooms.states import NEXT, Phase
 from lab.ui import address, parameters, selection
+from lab.ui.drawing import seen
 from lab.ui.quiz.on_screen import about
 from lab.ui.room.here import code_here
 from lab.ui.room.seat import key_of, told
@@ -21,50 +22,69 @@ _LABELS = {Kind.CHOICE: "Ask the class", Kind.NUMBER: "Ask for the number", Kind
 _ICONS = {Kind.CHOICE: ":material/groups:", Kind.NUMBER: ":material/123:", Kind.PLACE: ":material/ads_click:"}
 
 
-def offer(lesson: str, question: Question, key: str, link: Mapping[str, str] | None = None, of: str = "") -> None:
-    """Draw, for the teacher of a room, the buttons that ask the class; for others, a link to opening a room.
+def offer(
+    lesson: str,
+    question: Question,
+    key: str,
+    link: Mapping[str, str] | None = None,
+    of: str = "",
+    figure: Figure | None = None,
+) -> None:
+    """Draw, for the teacher of a room, the buttons that ask the class; for others, the button that opens a room.
 
-    ``link`` and ``of`` mean the same as in a check.
+    ``link`` and ``of`` mean the same as in a check. The class sees ``figure``, or the last figure above; a question
+    about places in a figure is not asked without one.
     """
     code = code_here()
     if not key_of(code):
-        if code and told(code) is None:
-            return
-        st.page_link(page_path(ROOM_PAGE), label="Open a room", icon=":material/groups:")
+        if not code or told(code) is not None:
+            st.button("Open a room", key=f"{key}.open", icon=":material/groups:", on_click=_open)
         return
-    pressed = [
-        kind for kind in question.kinds if st.button(_LABELS[kind], key=f"{key}.class.{kind.value}", icon=_ICONS[kind])
-    ]
-    if not pressed:
+    figure = seen() if figure is None and link is None else figure
+    if question.place is not None and figure is None:
+        st.caption("A class cannot be asked this: it would not see the figure.")
         return
-    from lab.rooms.database import Unreachable
-    from lab.rooms.rooms import RoomError
-
     shown = dict(selection.link() if link is None else link)
     if not of and {"layer", "head"} <= address.shown().keys():
         of = place(parameters.LAYER.chosen() - 1, parameters.HEAD.chosen() - 1)
     shown_at = shown | {parameters.STEP.name: parameters.STEP.chosen()}
-    try:
-        asked = replace(question.asked_for(pressed[0]), lesson=lesson, about=about(shown, of), link=shown_at)
-        _ask(code, asked)
-    except Unreachable:
-        st.warning("The room does not respond. Try again in a moment.", icon=":material/cloud_off:")
-    except RoomError as refused:
-        st.warning(str(refused), icon=":material/info:")
-    else:
-        selection.open_page(page_of("room"))
+    asked = replace(question, lesson=lesson, about=about(shown, of), link=shown_at)
+    for kind in question.kinds:
+        one = asked.asked_for(kind)
+        st.button(
+            _LABELS[kind], key=f"{key}.class.{kind.value}", icon=_ICONS[kind], on_click=_ask, args=(code, one, figure)
+        )
+    st.button(
+        "Keep for later",
+        key=f"{key}.class.keep",
+        icon=":material/playlist_add:",
+        type="tertiary",
+        help="Add this question to the series of this room",
+        on_click=_keep,
+        args=(code, asked),
+    )
 
 
-def _ask(code: str, asked: Question) -> None:
-    """Open the question, whether the room is in the lobby or has just revealed an answer.
+def _open() -> None:
+    """Open a room without leaving the page."""
+    from lab.ui.room.opening import open_room
 
-    Raises RoomError, Unreachable.
-    """
-    from lab.rooms.server import server
+    if open_room():
+        parameters.TEACH.set(1)
 
-    rooms, key = server().rooms, key_of(code)
-    phase = rooms.taught(code, key).state.phase
-    if phase is not Phase.LOBBY and Phase.LOBBY in NEXT[phase]:
-        rooms.step(code, key, phase, Phase.LOBBY)
-    rooms.ask(code, key, asked)
-    server().forget()
+
+def _ask(code: str, asked: Question, figure: Figure | None) -> None:
+    from lab.ui.room.bar import put
+    from lab.ui.room.picture import picture
+    from lab.ui.room.steps import change
+
+    change(lambda: put(code, replace(asked, picture=picture(figure))))
+
+
+def _keep(code: str, asked: Question) -> None:
+    """Add the question to the series: its page, and what it is about."""
+    from lab.rooms.series import LONGEST, Prepared
+    from lab.ui.room.prepared import add
+
+    said = plain(asked.prompt)[:LONGEST]
+    add(code, Prepared(asked.lesson, asked.link.get(parameters.STEP.name, ""), dict(asked.link), said))

@@ -37,10 +37,29 @@ function tidy() {
 
 const text = (value) => (typeof value === "string" ? value : "");
 
-/** `data`: the code of the room, the visit's seat in it and its key once it has them, and who the visit is. */
+/** The rooms that were opened here, the newest first: a teacher comes back to them from the page of rooms. */
+function opened() {
+  try {
+    const names = Object.keys({ ...window.localStorage, ...spare }).filter((name) => name.startsWith(PREFIX));
+    const rooms = names.map((name) => [name.slice(PREFIX.length), text(read(name)?.key), read(name)?.since ?? 0]);
+    return rooms.filter(([, key]) => key).sort((a, b) => b[2] - a[2]).slice(0, 20).map(([code, key]) => [code, key]);
+  } catch {
+    return [];
+  }
+}
+
+/** `data`: the code of the room, the visit's seat in it and its key once it has them, and who the visit is; without a
+ * code, the browser tells which rooms it has opened. */
 export default function ({ data, parentElement, setStateValue }) {
   const name = PREFIX + data.code;
   tidy();
+  if (!data.code) {
+    const rooms = opened();
+    if (told.get(parentElement) === JSON.stringify(rooms)) return;
+    told.set(parentElement, JSON.stringify(rooms));
+    if (rooms.length) setStateValue("rooms", rooms);
+    return;
+  }
   const before = read(name);
   const place = {
     seat: data.seat || text(before?.seat),

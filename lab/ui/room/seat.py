@@ -7,6 +7,7 @@ import hmac
 import os
 import re
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,9 +17,9 @@ from streamlit.components.v2.types import ComponentRenderer
 from streamlit.config import get_option
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from lab.ui.reports import SeatKept, heard
+from lab.ui.reports import RoomsKept, SeatKept, heard
 
-KEY = "seat"
+KEY, _KEPT = "seat", "rooms_kept"
 _BY, _TOLD, _SEATS, _KEYS, _FALSE = "_room_by", "_room_browser", "_room_seats", "_room_keys", "_room_false_keys"
 _TEACHERS = re.compile(r"[\w-]{22}", re.ASCII)
 _MOST_ROOMS = 100  # the most rooms that a browser may report
@@ -93,6 +94,20 @@ def forget_key(code: str) -> None:
     """Drop a key that does not open the room; the visit takes part as a participant instead."""
     st.session_state.get(_KEYS, {}).pop(code, None)
     st.session_state.setdefault(_FALSE, set()).add(code)
+
+
+def rooms_kept() -> Sequence[tuple[str, str]]:
+    """The rooms that this browser has opened, the newest first: their codes and keys. Anybody may have written them.
+
+    Empty until the browser has reported them.
+    """
+    found = _component()(key=_KEPT, data={"code": ""}, on_rooms_change=_nothing)
+    report = heard(found, RoomsKept)
+    return () if report is None else [each for each in report.rooms if _TEACHERS.fullmatch(each[1])]
+
+
+def _nothing() -> None:
+    """A report without a callback is not sent at all."""
 
 
 def keep_in_browser(code: str) -> None:

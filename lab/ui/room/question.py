@@ -9,8 +9,8 @@ import streamlit as st
 from lab.charts.tokens.chips import token_chips
 from lab.course.pages import lesson_of, number
 from lab.course.words import stopped
-from lab.figures.room import NAMES, heads_chart, round_chart
-from lab.questions.forms import Kind, NumberAnswer
+from lab.figures.room import NAMES, heads_chart, votes_of
+from lab.questions.forms import Kind, NumberAnswer, Picks
 from lab.questions.question import Question, lettered
 from lab.rooms.counts import FEWEST, Counts
 from lab.rooms.seen import Seen, Told
@@ -18,12 +18,15 @@ from lab.rooms.states import ROUND, Phase
 from lab.rooms.typed import wanted
 from lab.ui import chosen_tokens, parameters, runs, selection
 from lab.ui.drawing import draw
+from lab.ui.room.picture import show_picture
 
 
 def ask(question: Question) -> None:
-    """Draw the question, and what it is about."""
+    """Draw the question, what it is about, and its picture."""
     st.header(question.prompt, anchor=False)
-    st.caption(stopped(question.about))
+    if question.about:
+        st.caption(stopped(question.about))
+    show_picture(question.picture)
 
 
 def list_options(question: Question) -> None:
@@ -42,33 +45,41 @@ def list_options(question: Question) -> None:
 
 
 def rounds(found: Sequence[Counts], of: Seen | Told, key: str, *, revealed: bool = True) -> None:
-    """Draw the rounds side by side, except those with too few answers. If ``revealed``, the right answer is marked."""
-    for each, column in zip(found, st.columns(max(1, len(found)), gap="large"), strict=False):
-        with column:
-            one_round(each, of, key, revealed=revealed)
+    """Draw the rounds of each question side by side, except those with too few answers.
+
+    If ``revealed``, the right answer is marked, and the share of right answers is said.
+    """
+    thirds = [each for each in found if each.turn == ROUND[Phase.THIRD]]
+    for question, own in ((of.question, [each for each in found if each not in thirds]), (of.third, thirds)):
+        if question is not None and not question.is_open:
+            _rounds_of(question, own, key, revealed)
 
 
-def one_round(found: Counts, of: Seen | Told, key: str, *, revealed: bool = True) -> None:
-    """Draw the result of one round and, if ``revealed``, the share of right answers."""
-    question = of.third if found.turn == ROUND[Phase.THIRD] else of.question
-    if found.withheld or question is None or question.is_open:
-        st.markdown(f"**{NAMES[found.turn]}.** There are fewer than {FEWEST} answers, so they are not shown.")
+def _rounds_of(question: Question, found: Sequence[Counts], key: str, revealed: bool) -> None:
+    shown = [each for each in found if not each.withheld]
+    for each in found:
+        if each.withheld:
+            st.markdown(f"**{NAMES[each.turn]}.** There are fewer than {FEWEST} answers, so they are not shown.")
+    if not shown:
         return
-    _draw(found, question, f"{key}.{found.turn}", revealed)
-    if revealed:
-        st.markdown(_right_share(found))
-
-
-def _draw(found: Counts, question: Question, key: str, revealed: bool) -> None:
-    """Draw the counts: on the tokens themselves, on the grid of heads, or as a chart."""
     picks = question.picks
-    if picks is not None and picks.tokens:
+    if picks is None:
+        st.html(votes_of(shown, question, revealed))
+    else:
+        for each, column in zip(shown, st.columns(len(shown), gap="large"), strict=True):
+            with column:
+                _draw_picks(each, picks, f"{key}.{each.turn}", revealed)
+    if revealed:
+        st.markdown("  \n".join(map(_right_share, shown)))
+
+
+def _draw_picks(found: Counts, picks: Picks, key: str, revealed: bool) -> None:
+    """Draw the counts on the tokens themselves, or on the grid of heads."""
+    if picks.tokens:
         st.markdown(f"**{NAMES[found.turn]}: {found.count} answers**")
         show_tokens(picks.tokens, found.options, found.answer if revealed else None)
-    elif picks is not None:
-        draw(heads_chart(found, picks, revealed), key)
     else:
-        draw(round_chart(found, question, revealed), key)
+        draw(heads_chart(found, picks, revealed), key)
 
 
 def show_tokens(tokens: Sequence[str], counts: Sequence[int] = (), right: int | None = None) -> None:
@@ -85,7 +96,10 @@ def show_tokens(tokens: Sequence[str], counts: Sequence[int] = (), right: int | 
 def _right_share(found: Counts) -> str:
     """Put the share of right answers and its interval into a sentence."""
     low, high = found.interval
-    return f"Right answers: **{found.right:.0%}** of {found.count} (95 % interval: {low:.0%} to {high:.0%})."
+    return (
+        f"{NAMES[found.turn]}, right answers: **{found.right:.0%}** of {found.count} (95 % interval: {low:.0%} to "
+        f"{high:.0%})."
+    )
 
 
 def explain(question: Question) -> None:
@@ -116,10 +130,12 @@ def _named(question: Question, place: int) -> str:
     return lettered(question, place) if question.kind is Kind.CHOICE else f"**{question.options[place].text}**"
 
 
-def see(question: Question, key: str) -> None:
-    """Draw the link to the lesson's step, with the sentence and the head of the question."""
+def see(question: Question, key: str, label: str = "") -> None:
+    """Draw the link to the lesson's step, with the sentence and the head of the question, if a lesson has asked it."""
+    if not question.lesson:
+        return
     lesson = lesson_of(question.lesson)
-    label, icon = f"See it in lesson {number(lesson)}, {lesson.title}", ":material/arrow_forward:"
+    label, icon = label or f"See it in lesson {number(lesson)}, {lesson.title}", ":material/arrow_forward:"
     if st.button(label, key=key, icon=icon, type="tertiary", on_click=_take, args=(question,)):
         selection.open_page(lesson, question.link.get(parameters.STEP.name, ""))
 

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from lab.course.sentences.examples import EXAMPLES
 from lab.figures.attention import place
 from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
+from lab.questions.asking import Asking
 from lab.questions.question import Question
-from lab.questions.returning import Returning, Spot
+from lab.questions.returning import Spot
 from lab.ui import parameters, runs
 from lab.ui.quiz.on_screen import about
+from lab.ui.room.picture import picture
 
-NONE = "No other sentence of the lab gives a clear answer to a question of this kind, so there is no third question."
 
+def another(asked: Question, again: Mapping[str, Sequence[Asking]]) -> Question | None:
+    """Return a question with the id of ``asked`` about an example sentence; None if no example gives a clear answer.
 
-def another(asked: Question, again: Mapping[str, Returning]) -> Question | None:
-    """Return a question with the id of ``asked`` about an example sentence; None if no example gives a clear answer."""
+    A question about places in a figure comes with its figure, or not at all.
+    """
     builder = again.get(asked.lesson)
     model = runs.readable(asked.link.get(parameters.MODEL.name, parameters.MODEL.default))
     if builder is None or model is None:
@@ -31,13 +34,18 @@ def another(asked: Question, again: Mapping[str, Returning]) -> Question | None:
             spot = Spot.of(runs.run(model, example.text, example.pair, Interventions()))
         except TextError:
             continue
-        found = next((each for each in builder(spot) if each is not None and each.id == asked.id), None)
-        if found is not None and _is_another(found, asked):
+        made = ((asking, asking(spot)) for asking in builder)
+        asking, found = next(((a, q) for a, q in made if q is not None and q.id == asked.id), (None, None))
+        if asking is None or found is None or not _is_another(found, asked):
+            continue
+        figure = None if asking.figure is None else asking.figure(spot)
+        if found.place is None or figure is not None:
             link = {"text": example.text, "pair": example.pair, "model": model}
             link |= {"layer": str(spot.layer + 1), "head": str(spot.head + 1)}
             kept = {name: value for name, value in link.items() if value}
             of = place(spot.layer, spot.head)
-            return replace(found.asked_for(asked.kind), lesson=asked.lesson, about=about(kept, of), link=kept)
+            of_kind = replace(found.asked_for(asked.kind), lesson=asked.lesson)
+            return replace(of_kind, about=about(kept, of), link=kept, picture=picture(figure))
     return None
 
 

@@ -1,0 +1,110 @@
+"""The room on the wall: the way in, the question with its picture, the number of answers, and the result afterwards."""
+
+from __future__ import annotations
+
+import time
+from html import escape
+
+import streamlit as st
+
+from lab.classroom import door
+from lab.figures.room import options_of
+from lab.questions.question import Question
+from lab.rooms.counts import Counts
+from lab.rooms.seen import Seen, State
+from lab.rooms.server import server
+from lab.rooms.states import ROUND, Phase
+from lab.ui.room import question as shown
+from lab.ui.room.bar import clock
+from lab.ui.room.look import style
+from lab.ui.room.picture import show_picture
+
+_NAMES = {
+    Phase.OPEN: "Round 1: everybody alone",
+    Phase.CLOSED: "Round 1 is closed",
+    Phase.DISCUSS: "Discuss",
+    Phase.OPEN_AGAIN: "Round 2: after the discussion",
+    Phase.CLOSED_AGAIN: "Round 2 is closed",
+    Phase.REVEALED: "The answer",
+    Phase.THIRD: "A third question: everybody alone",
+    Phase.THIRD_REVEALED: "The third answer",
+}
+_SAYS = {
+    Phase.CLOSED: "The next step comes at once.",
+    Phase.DISCUSS: "Find somebody who gave another answer, and try to convince each other.",
+    Phase.CLOSED_AGAIN: "The answer comes at once.",
+}
+_THIRD = (Phase.THIRD, Phase.THIRD_REVEALED)
+
+
+def show(code: str) -> Seen:
+    """Draw the part of the room that everybody may see. Raises RoomError, Unreachable."""
+    seen = server().rooms.seen(code)
+    style()
+    style("wall")
+    phase = seen.state.phase
+    question = seen.third if phase in _THIRD else seen.question
+    with st.container(key="wall"):
+        if question is None:
+            door.show_way_in_large(code)
+        else:
+            _show_question(seen, question)
+    return seen
+
+
+def _show_question(seen: Seen, question: Question) -> None:
+    """Draw the question beside its picture; below, its options, or its result."""
+    code = seen.state.code
+    with st.container(key="wall_top", horizontal=True, vertical_alignment="top"):
+        st.html(f'<p class="wall-round">{escape(_NAMES[seen.state.phase])}</p>')
+        door.show_code(code)
+    with st.container(key="wall_question" if question.picture is None else "wall_question_picture"):
+        st.markdown(f"**{question.prompt}**")
+        show_picture(question.picture)
+        if question.is_open:
+            _show_options(question)
+        else:
+            _show_result(seen, question)
+    if not question.is_open:
+        why = question.options[question.answer].why
+        st.markdown(f":material/check: {why}")
+    elif told := _SAYS.get(seen.state.phase):
+        st.markdown(told)
+
+
+def _show_options(question: Question) -> None:
+    if question.bounds is None and question.picks is None:
+        rows = "".join(f"<li><bdi>{escape(each)}</bdi></li>" for each in options_of(question))
+        st.html(f'<ul class="wall-options">{rows}</ul>')
+    else:
+        shown.list_options(question)
+
+
+def _show_result(seen: Seen, question: Question) -> None:
+    with st.container(key="wall_result"):
+        shown.rounds(_of(seen), seen, "room.wall")
+
+
+def _of(seen: Seen) -> list[Counts]:
+    """The rounds of the question on the wall."""
+    third = seen.state.phase in _THIRD
+    return [each for each in seen.rounds if (each.turn == ROUND[Phase.THIRD]) is third]
+
+
+def count(state: State) -> None:
+    """Draw the number of answers with the clock, or the number of people in the room."""
+    if state.phase in ROUND:
+        given = f"{state.answers} of {state.people} have answered{clock(state.left(time.time()))}"
+        said = f"Answer on your phone. {given}."
+    elif state.phase is Phase.LOBBY:
+        said = "Nobody is in yet." if not state.people else f"{_people(state.people)} in the room."
+    else:
+        said = ""
+    if state.rehearsal:
+        said = f"{said} Rehearsal: results are shown from the first answer on."
+    if said:
+        st.html(f'<p class="wall-count">{escape(said)}</p>')
+
+
+def _people(count: int) -> str:
+    return "1 person is" if count == 1 else f"{count} people are"

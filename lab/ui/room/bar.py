@@ -1,0 +1,137 @@
+"""The teacher's bar below every page: the room, and its next step, without leaving the page."""
+
+from __future__ import annotations
+
+import time
+
+import streamlit as st
+
+from lab.course.pages import ROOM_PAGE, page_of, page_path
+from lab.questions.question import Question
+from lab.rooms.codes import spaced
+from lab.rooms.database import Unreachable
+from lab.rooms.rooms import NoSuchRoom, NotTheTeacher
+from lab.rooms.seen import State, Taught
+from lab.rooms.series import Own, Prepared, SeriesError, own_question, read
+from lab.rooms.server import server
+from lab.rooms.states import NEXT, ROUND, Phase
+from lab.ui import chosen_tokens, parameters, runs, selection
+from lab.ui.room.here import AWAY
+from lab.ui.room.look import style
+from lab.ui.room.seat import forget_key, key_of
+from lab.ui.room.steps import REVEALED, Teaching, change, now, show_result, show_said, show_steps
+
+_OPENS = "_room_opens"
+_HIDDEN = (Phase.CLOSED, Phase.DISCUSS, Phase.CLOSED_AGAIN)
+
+
+def show(code: str) -> None:
+    """Draw the bar for the teacher of the room ``code``. It looks at the room by itself."""
+    style()
+    with st.container(key="room_bar"):
+        st.fragment(_show, run_every=2.0)(code)
+
+
+def _show(code: str) -> None:
+    key = key_of(code)
+    try:
+        server().is_teachers(code, key)
+        taught = server().rooms.taught(code, key)
+    except Unreachable:
+        st.caption(AWAY)
+        return
+    except (NoSuchRoom, NotTheTeacher):
+        forget_key(code)
+        st.rerun()
+    show_said()
+    _show_result(taught)
+    with st.container(horizontal=True, vertical_alignment="center", key="room_bar_row"):
+        st.page_link(page_path(ROOM_PAGE), label=f"Room {spaced(code)}", icon=":material/groups:")
+        phase = taught.state.phase
+        st.markdown(f"{now(phase)} {counted(taught.state, time.time())}", width="content")
+        show_steps(Teaching(code, key), taught)
+        if phase in _HIDDEN and taught.question is not None:
+            with st.popover("Result", icon=":material/bar_chart:"):
+                show_result(taught.question, phase)
+        if Phase.LOBBY in (phase, *NEXT[phase]):
+            show_next(code, taught)
+        st.link_button("Wall", wall(code), icon=":material/co_present:")
+
+
+def _show_result(taught: Taught) -> None:
+    """Draw the result for everybody, once the answer is revealed: who mirrors this screen gives nothing away before."""
+    if taught.state.phase in REVEALED and taught.question is not None:
+        with st.expander("The result", expanded=True, icon=":material/bar_chart:"):
+            show_result(taught.question, taught.state.phase)
+
+
+def counted(state: State, at: float) -> str:
+    """Say how many have answered at a time, and how long the clock still runs."""
+    people = "1 person" if state.people == 1 else f"{state.people} people"
+    if state.phase not in ROUND:
+        return f"{people} in the room."
+    return f"{state.answers} of {people} answered{clock(state.left(at))}."
+
+
+def clock(seconds: int | None) -> str:
+    """Write the seconds left on a clock as the end of a sentence; "" without a clock.
+
+    >>> clock(75), clock(0), clock(None)
+    (', 1:15 left', ', and the time is up', '')
+    """
+    if seconds is None:
+        return ""
+    return f", {seconds // 60}:{seconds % 60:02d} left" if seconds else ", and the time is up"
+
+
+def wall(code: str) -> str:
+    """The link to the wall of a room."""
+    return f"{page_of('room').page.split('_', 1)[1].removesuffix('.py')}?room={code}&projector=1"
+
+
+def show_next(code: str, taught: Taught) -> None:
+    """Draw the button for the next prepared question, if there is one: of the lab's, it opens the page that asks it.
+
+    A question of the teacher's own is asked at once.
+    """
+    try:
+        items = read(taught.series).items
+    except SeriesError:
+        return
+    if taught.place >= len(items):
+        return
+    label = f"Next: question {taught.place + 1} of {len(items)}"
+    if st.button(label, key="_room_next", icon=":material/arrow_forward:", on_click=_take_next, args=(code,)):
+        item = st.session_state.pop(_OPENS, None)
+        if isinstance(item, Prepared):
+            selection.open_page(page_of(item.lesson), item.step)
+        st.rerun()
+
+
+def _take_next(code: str) -> None:
+    def take() -> None:
+        rooms, key = server().rooms, key_of(code)
+        taught = rooms.taught(code, key)
+        items = read(taught.series).items
+        if taught.place >= len(items):
+            return
+        item = items[taught.place]
+        if isinstance(item, Own):
+            put(code, own_question(item))
+        else:
+            selection.take(item.link, runs.model_ids())
+            chosen_tokens.forget()
+            parameters.TEACH.set(1)
+            st.session_state[_OPENS] = item
+        rooms.set_series(code, key, taught.series, taught.place + 1)
+
+    change(take)
+
+
+def put(code: str, asked: Question) -> None:
+    """Ask the class, whether the room is in the lobby or has just revealed an answer. Raises RoomError, Unreachable."""
+    rooms, key = server().rooms, key_of(code)
+    phase = rooms.taught(code, key).state.phase
+    if phase is not Phase.LOBBY and Phase.LOBBY in NEXT[phase]:
+        rooms.step(code, key, phase, Phase.LOBBY)
+    rooms.ask(code, key, asked)

@@ -1,0 +1,27 @@
+"""A new room, opened from any page; the visit becomes its teacher's."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from lab.rooms.database import Unreachable
+from lab.rooms.rooms import RoomError
+from lab.rooms.server import server
+from lab.ui import parameters
+from lab.ui.room.seat import address_hash, keep_key
+from lab.ui.room.steps import SAID
+
+
+def open_room(*, rehearsal: bool = False) -> bool:
+    """Open a room and keep its key, or keep a sentence that says why there is none. Returns whether there is one."""
+    try:
+        code, key = server().create(address_hash(), rehearsal=rehearsal)
+    except Unreachable:
+        st.session_state[SAID] = "The database for rooms does not respond. Try again in a moment."
+    except RoomError as refused:
+        st.session_state[SAID] = str(refused)
+    else:
+        keep_key(code, key)
+        parameters.ROOM.set(code)
+        return True
+    return False

@@ -1,0 +1,51 @@
+"""A figure as the picture of a room's question: drawn once, for the wall and for every phone."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from dataclasses import replace
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from lab.charts.base.figure import Figure
+from lab.charts.base.picture import drawable, png, svg
+from lab.models.cores import one_core
+from lab.questions.picture import MOST_CHARACTERS, Picture
+from lab.ui.teaching import with_larger_type
+
+# The width of a picture, and the factor of its type: half as wide as a wall of 1024 pixels, it has words of a thirtieth
+# of the wall's height, which can be read from the last row.
+_WIDTH, _LARGER = 440, 1.9
+
+
+def picture(figure: Figure | None) -> Picture | None:
+    """Return ``figure`` as a picture; None if it is too large for a phone, or if there is none."""
+    if figure is None or not drawable(figure):
+        return None
+    narrow = replace(figure, spec=_larger(figure.spec), width=_WIDTH)
+    with one_core():
+        source = _address("svg+xml", svg(narrow).encode())
+        if len(source) > MOST_CHARACTERS // 2:
+            source = _address("png", png(narrow))
+    return Picture(source, figure.alt) if len(source) <= MOST_CHARACTERS else None
+
+
+def _larger(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a specification with larger type, also where it leaves the size to Vega (12 pixels or so)."""
+    larger: dict[str, Any] = with_larger_type(spec, _LARGER)
+    size = 12 * _LARGER
+    own = {"title": {"fontSize": size}, "axis": {"titleFontSize": size, "labelFontSize": size}}
+    own["legend"] = {"titleFontSize": size, "labelFontSize": size}
+    return {**larger, "config": {**own, **larger.get("config", {})}}
+
+
+def show_picture(shown: Picture | None) -> None:
+    """Draw a picture on white, as its colours are made for; draw nothing without one."""
+    if shown is not None:
+        st.html(f'<img class="room-picture" src="{shown.source}" alt="{escape(shown.alt, quote=True)}">')
+
+
+def _address(kind: str, image: bytes) -> str:
+    return f"data:image/{kind};base64,{b64encode(image).decode()}"

@@ -1,0 +1,155 @@
+"""The series of a room: what its teacher has prepared, as a list and as a file, and questions of the teacher's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from lab.course.pages import LESSONS, number
+from lab.course.words import escaped
+from lab.rooms.rooms import MOST_SERIES
+from lab.rooms.series import (
+    FEWEST_OPTIONS,
+    LONGEST,
+    LONGEST_OPTION,
+    MOST_OPTIONS,
+    Own,
+    Prepared,
+    Series,
+    SeriesError,
+    read,
+    written,
+)
+from lab.rooms.server import server
+from lab.ui.quiz.from_file import chosen_file
+from lab.ui.room.seat import key_of
+from lab.ui.room.steps import SAID, change
+
+_TAKEN, _OWN = "_series.taken", "_series.own"
+_LESSONS = {lesson.id: lesson for lesson in LESSONS}
+
+
+def add(code: str, item: Prepared | Own) -> bool:
+    """Add a question at the end of the series, or keep a sentence that says why not. Returns whether it was added."""
+    return _change(code, lambda series: series.with_item(item))
+
+
+def show(code: str, written_series: str, place: int) -> None:
+    """Draw the series with its order, its file, and the form for a question of the teacher's own."""
+    try:
+        series = read(written_series)
+    except SeriesError as wrong:
+        st.warning(str(wrong))
+        return
+    if not series.items:
+        st.markdown(
+            "No questions are prepared. In a lesson, **Keep for later** adds the question on screen; or write your own."
+        )
+    for at, item in enumerate(series.items):
+        _show_item(code, at, item, asked=at < place)
+    _show_own(code)
+    _show_file(code, series)
+
+
+def _show_item(code: str, at: int, item: Prepared | Own, *, asked: bool) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key=f"series.{at}"):
+        where = _where(item) if isinstance(item, Prepared) else "your own question"
+        done = ":material/check: " if asked else ""
+        st.markdown(f"{done}**{at + 1}.** {escaped(item.said)} ({where})", width="stretch")
+        if at:
+            st.button(
+                "Up",
+                key=f"series.{at}.up",
+                type="tertiary",
+                icon=":material/arrow_upward:",
+                on_click=_move,
+                args=(code, at),
+            )
+        st.button(
+            "Remove", key=f"series.{at}.off", type="tertiary", icon=":material/close:", on_click=_drop, args=(code, at)
+        )
+
+
+def _where(item: Prepared) -> str:
+    lesson = _LESSONS.get(item.lesson)
+    return escaped(item.step) if lesson is None else f"lesson {number(lesson)}, {escaped(item.step)}"
+
+
+def _show_own(code: str) -> None:
+    """Draw the form for a question of the teacher's own: its text, two to five options, the right one first."""
+    with st.expander("A question of your own", icon=":material/edit:"), st.form(_OWN, clear_on_submit=True):
+        st.text_area("Question", key=f"{_OWN}.said", max_chars=LONGEST, height=80)
+        st.text_input("The right answer", key=f"{_OWN}.0", max_chars=LONGEST_OPTION)
+        for place in range(1, MOST_OPTIONS):
+            label = f"Wrong answer {place}" + " (you may leave it empty)" * (place >= FEWEST_OPTIONS)
+            st.text_input(label, key=f"{_OWN}.{place}", max_chars=LONGEST_OPTION)
+        st.text_input("Why is it right? (you may leave it empty)", key=f"{_OWN}.why", max_chars=LONGEST)
+        st.caption("The class gets the answers in another order. The texts are deleted with the room.")
+        st.form_submit_button("Add to the series", on_click=_add_own, args=(code,))
+
+
+def _add_own(code: str) -> None:
+    said, why = (str(st.session_state.get(f"{_OWN}.{name}") or "").strip() for name in ("said", "why"))
+    texts = [str(st.session_state.get(f"{_OWN}.{place}") or "").strip() for place in range(MOST_OPTIONS)]
+    right, given = texts[0], [text for text in texts if text]
+    if not said or not right or len(given) < FEWEST_OPTIONS or len(set(given)) < len(given):
+        st.session_state[SAID] = "A question needs a text, a right and a wrong answer, and no two alike."
+        return
+    order = sorted(given)  # an order that does not tell which one was typed first
+    add(code, Own(said, tuple(order), order.index(right), why))
+
+
+def _show_file(code: str, series: Series) -> None:
+    """Offer the series as a file, and take such a file in place of the series."""
+    if series.items:
+        st.download_button(
+            "Save the series as a file",
+            written(series),
+            "inside-bert-series.json",
+            "application/json",
+            on_click="ignore",
+            icon=":material/download:",
+        )
+    told = chosen_file("series_file", "Open a file with a series", MOST_SERIES)
+    if told is not None and told.file[0] != st.session_state.get(_TAKEN):
+        st.session_state[_TAKEN], size, text = told.file
+        if size > MOST_SERIES:
+            st.session_state[SAID] = f"A series has at most {MOST_SERIES // 1000} kB."
+        else:
+            _take(code, text)
+        st.rerun()
+
+
+def _take(code: str, text: str) -> None:
+    try:
+        series = read(text)
+        unknown = [item.lesson for item in series.items if isinstance(item, Prepared) and item.lesson not in _LESSONS]
+        if unknown:
+            raise SeriesError("This series has questions of lessons that this lab does not have.")
+    except SeriesError as wrong:
+        st.session_state[SAID] = escaped(str(wrong))
+        return
+    change(lambda: server().rooms.set_series(code, key_of(code), written(series)))
+
+
+def _move(code: str, at: int) -> None:
+    _change(code, lambda series: series.moved_up(at))
+
+
+def _drop(code: str, at: int) -> None:
+    _change(code, lambda series: series.without(at), dropped=at)
+
+
+def _change(code: str, make: Callable[[Series], Series], dropped: int | None = None) -> bool:
+    def write() -> None:
+        rooms, key = server().rooms, key_of(code)
+        taught = rooms.taught(code, key)
+        place = taught.place - (dropped is not None and dropped < taught.place)
+        rooms.set_series(code, key, written(make(read(taught.series))), place)
+
+    try:
+        return change(write)
+    except (SeriesError, ValueError) as wrong:
+        st.session_state[SAID] = escaped(str(wrong))
+        return False

@@ -1,0 +1,175 @@
+"""The steps of a room for its teacher: what is going on, and a button for whatever may come next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from lab.questions.question import Question
+from lab.rooms.database import Unreachable
+from lab.rooms.rooms import NotNow, RoomError
+from lab.rooms.seen import State, Taught, Told
+from lab.rooms.server import server
+from lab.rooms.states import NEXT, ROUND, WORTH_DISCUSSING, Phase
+from lab.ui.room import question as shown
+
+SAID = "_room_told"
+_THIRD = (Phase.THIRD, Phase.THIRD_REVEALED)
+REVEALED = (Phase.REVEALED, Phase.THIRD_REVEALED)
+# Makes the third question of a question that was asked; None if no sentence of the lab gives a clear one.
+Third = Callable[[Question], Question | None]
+NO_THIRD = (
+    "No other sentence of the lab gives a clear answer to a question of this kind, so there is no third question."
+)
+AWAY = "The database for rooms does not respond. Nothing was changed; try again in a moment."
+_NOW = {
+    Phase.LOBBY: "No question is open.",
+    Phase.OPEN: "Round 1 is open: everybody answers alone.",
+    Phase.CLOSED: "Round 1 is closed. Only you can see the result.",
+    Phase.DISCUSS: "The class discusses.",
+    Phase.OPEN_AGAIN: "Round 2 is open: the same question again.",
+    Phase.CLOSED_AGAIN: "Round 2 is closed. Only you can see the result.",
+    Phase.REVEALED: "The answer is revealed.",
+    Phase.THIRD: (
+        "The third question is open: alone, everybody answers a question of the same kind about another sentence."
+    ),
+    Phase.THIRD_REVEALED: "The third answer is revealed.",
+}
+_GO = {
+    Phase.CLOSED: "Close the round",
+    Phase.DISCUSS: "Let them discuss",
+    Phase.OPEN_AGAIN: "Open round 2",
+    Phase.CLOSED_AGAIN: "Close round 2",
+    Phase.REVEALED: "Reveal to the class",
+    Phase.THIRD: "Ask a third question",
+    Phase.THIRD_REVEALED: "Reveal to the class",
+    Phase.LOBBY: "Done with this question",
+}
+_MINUTES = (1, 2, 3)
+
+
+@dataclass(frozen=True)
+class Teaching:
+    """The room that a visit teaches: its code and its key, and what makes a third question (None: nothing here)."""
+
+    code: str
+    key: str
+    third: Third | None = None
+
+
+def now(phase: Phase) -> str:
+    """Say what is going on in a phase."""
+    return _NOW[phase]
+
+
+def show_said() -> None:
+    """Draw what the last step said, once."""
+    if said := st.session_state.pop(SAID, ""):
+        st.warning(said, icon=":material/info:")
+
+
+def show_steps(of: Teaching, taught: Taught) -> None:
+    """Draw a button for each phase that may follow, the usual one first, and the clock of an open round."""
+    phase = taught.state.phase
+    for place, then in enumerate(each for each in NEXT[phase] if each in _GO):
+        if then is Phase.THIRD and of.third is None:
+            continue
+        st.button(
+            _GO[then],
+            key=f"_room_go.{then.value}",
+            type="secondary" if place else "primary",
+            on_click=_go,
+            args=(of, phase, then, taught.question),
+        )
+    if phase in ROUND:
+        _show_clock(of, taught.state)
+
+
+def _show_clock(of: Teaching, state: State) -> None:
+    with st.popover("Clock", icon=":material/timer:"):
+        for minutes in _MINUTES:
+            label = "1 minute" if minutes == 1 else f"{minutes} minutes"
+            st.button(label, key=f"_room_clock.{minutes}", on_click=_set_clock, args=(of, 60.0 * minutes))
+        if state.closes:
+            st.button("Stop the clock", key="_room_clock.0", on_click=_set_clock, args=(of, 0.0))
+        st.caption("The class sees the clock. It does not close the round.")
+
+
+def _set_clock(of: Teaching, seconds: float) -> None:
+    change(lambda: server().rooms.set_clock(of.code, of.key, seconds))
+
+
+def _go(of: Teaching, now: Phase, then: Phase, told: Told | None) -> None:
+    def step() -> None:
+        rooms = server().rooms
+        if then is not Phase.THIRD:
+            rooms.step(of.code, of.key, now, then)
+        elif told is not None and of.third is not None and (found := of.third(told.question)) is not None:
+            rooms.ask_third(of.code, of.key, found)
+        else:
+            rooms.step(of.code, of.key, now, Phase.LOBBY)
+            st.session_state[SAID] = NO_THIRD
+
+    change(step)
+
+
+def change(make: Callable[[], object]) -> bool:
+    """Make a change of the room, or keep a sentence that says why it failed. Returns whether it was made."""
+    try:
+        make()
+    except Unreachable:
+        st.session_state[SAID] = AWAY
+    except NotNow as refused:
+        st.session_state[SAID] = str(refused)
+    except RoomError as refused:
+        st.session_state[SAID] = str(refused)
+    else:
+        server().forget()
+        return True
+    server().forget()
+    return False
+
+
+def show_question(told: Told, phase: Phase) -> None:
+    """Draw the question with its picture and, as far as the teacher has one, its result."""
+    question = _question(told, phase)
+    shown.ask(question)
+    if phase not in REVEALED:
+        shown.list_options(question)
+    show_result(told, phase)
+
+
+def show_result(told: Told, phase: Phase) -> None:
+    """Draw the result of a question, as far as the teacher has one, and the explanation once it is revealed."""
+    if phase not in ROUND:
+        shown.rounds(told.rounds, told, "room.taught", revealed=phase in REVEALED)
+        _hint(told, phase)
+    if phase in REVEALED:
+        shown.explain(_question(told, phase))
+
+
+def _question(told: Told, phase: Phase) -> Question:
+    """The question that is on screen in a phase."""
+    return told.third if phase in _THIRD and told.third is not None else told.question
+
+
+def _hint(told: Told, phase: Phase) -> None:
+    """After round 1, say whether a discussion is worth its time, and how many were sure of a wrong answer."""
+    first = told.round(1)
+    if phase is not Phase.CLOSED or first is None or first.withheld:
+        return
+    low, high = WORTH_DISCUSSING
+    if first.right < low:
+        worth = "Few answers are right. Explain the idea once more before the discussion."
+    elif first.right > high:
+        worth = "Most answers are right. A short explanation is enough."
+    else:
+        worth = "In this range, a discussion is worth the time."
+    sure = (
+        f" Sure of a wrong answer: {first.sure_and_wrong}."
+        if first.sure_and_wrong
+        else " Nobody was sure of a wrong answer."
+    )
+    st.info(f"{first.right:.0%} of the answers are right. {worth}{sure}", icon=":material/forum:")

@@ -14,7 +14,7 @@ from lab.rooms.rooms import NoSuchRoom, NotTheTeacher, RoomError, Waits
 from lab.rooms.seen import Seen, State, Taught
 from lab.rooms.server import server
 from lab.ui import parameters, shell
-from lab.ui.room.here import AWAY, code_here, pause
+from lab.ui.room.here import AWAY, PAUSE, code_here
 from lab.ui.room.seat import forget_key, key_of, sit, told
 
 _Count = Callable[[State], None]
@@ -68,7 +68,7 @@ def _room(code: str, again: Mapping[str, Sequence[Asking]]) -> None:
     else:
         seat = sit(code)
         screen, count = participant.show(code, seat), None
-    st.fragment(_look, run_every=pause(screen.state))(screen.state, seat, count)
+    st.fragment(_look, run_every=PAUSE)(screen.state, seat, count)
 
 
 def _knock(code: str) -> None:
@@ -102,7 +102,7 @@ def _look(drawn: State, seat: str, count: _Count | None) -> None:
         return
     except NoSuchRoom:
         st.rerun()
-    if now.version > drawn.version or pause(now) != pause(drawn):
+    if now.version > drawn.version:
         st.rerun()
     if count is not None:
         count(max(now, drawn, key=lambda state: state.version))

@@ -53,18 +53,19 @@ def show(code: str) -> Seen:
 
 
 def _show_question(seen: Seen, question: Question) -> None:
-    """Draw the question beside its picture; below, its options, or its result."""
+    """Draw the question with its picture and its options; once it is revealed, its result takes the place of both."""
     code = seen.state.code
     with st.container(key="wall_top", horizontal=True, vertical_alignment="top"):
         st.html(f'<p class="wall-round">{escape(_NAMES[seen.state.phase])}</p>')
         door.show_code(code)
-    with st.container(key="wall_question" if question.picture is None else "wall_question_picture"):
+    beside = question.is_open and question.picture is not None
+    with st.container(key="wall_question_picture" if beside else "wall_question"):
         st.markdown(f"**{question.prompt}**")
-        show_picture(question.picture)
         if question.is_open:
+            show_picture(question.picture)
             _show_options(question)
         else:
-            _show_result(seen, question)
+            shown.rounds(_of(seen), seen, "room.wall", shares=False)
     if not question.is_open:
         why = question.options[question.answer].why
         st.markdown(f":material/check: {why}")
@@ -78,11 +79,6 @@ def _show_options(question: Question) -> None:
         st.html(f'<ul class="wall-options">{rows}</ul>')
     else:
         shown.list_options(question)
-
-
-def _show_result(seen: Seen, question: Question) -> None:
-    with st.container(key="wall_result"):
-        shown.rounds(_of(seen), seen, "room.wall")
 
 
 def _of(seen: Seen) -> list[Counts]:

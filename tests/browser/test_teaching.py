@@ -58,6 +58,9 @@ def test_a_new_sentence_is_typed_and_page_down_goes_on(lab: Lab, page: Page) -> 
     page.goto(f"{lab.url}/Self-attention?teach=1&step=Where+does+it+look%3F")
     wait_idle(page)
     box = page.get_by_role("textbox", name="Your sentence")
+    expect(box).not_to_be_in_viewport()  # before a class, no sidebar takes room until somebody asks for it
+    page.get_by_test_id("stExpandSidebarButton").click()
+    expect(box).to_be_in_viewport()
     assert box.bounding_box()["y"] < PROJECTOR.height / 2  # type: ignore[index]
     page.get_by_role("button", name="Reveal").click()
     expect(page.get_by_role("button", name="Hide again")).to_be_visible()

@@ -16,7 +16,7 @@ from lab.rooms.series import Own, Prepared, SeriesError, own_question, read
 from lab.rooms.server import server
 from lab.rooms.states import NEXT, ROUND, Phase
 from lab.ui import chosen_tokens, parameters, runs, selection
-from lab.ui.room.here import AWAY
+from lab.ui.room.here import AWAY, PAUSE
 from lab.ui.room.look import style
 from lab.ui.room.seat import forget_key, key_of
 from lab.ui.room.steps import REVEALED, Teaching, change, now, show_result, show_said, show_steps
@@ -29,7 +29,7 @@ def show(code: str) -> None:
     """Draw the bar for the teacher of the room ``code``. It looks at the room by itself."""
     style()
     with st.container(key="room_bar"):
-        st.fragment(_show, run_every=2.0)(code)
+        st.fragment(_show, run_every=PAUSE)(code)
 
 
 def _show(code: str) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from lab.rooms.seen import State
 
 _TRIED, _MOST_TRIED = "_room_tried", 100
+PAUSE = 2.0  # seconds between two looks at a room
 AWAY = "The room does not respond. The page tries again by itself."
 
 
@@ -43,8 +44,3 @@ def state_here() -> State | None:
         return None
     except Unreachable:
         return None
-
-
-def pause(state: State | None) -> float:
-    """Return the seconds between two looks at a room; the time is short if there are people in the room."""
-    return 2.0 if state is None or state.people else 10.0

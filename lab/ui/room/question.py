@@ -44,15 +44,17 @@ def list_options(question: Question) -> None:
     st.markdown("  \n".join(lettered(question, place) for place in range(len(question.options))))
 
 
-def rounds(found: Sequence[Counts], of: Seen | Told, key: str, *, revealed: bool = True) -> None:
+def rounds(found: Sequence[Counts], of: Seen | Told, key: str, *, revealed: bool = True, shares: bool = True) -> None:
     """Draw the rounds of each question side by side, except those with too few answers.
 
-    If ``revealed``, the right answer is marked, and the share of right answers is said.
+    If ``revealed``, the right answer is marked, and the ``shares`` of right answers are said with their intervals.
     """
     thirds = [each for each in found if each.turn == ROUND[Phase.THIRD]]
     for question, own in ((of.question, [each for each in found if each not in thirds]), (of.third, thirds)):
         if question is not None and not question.is_open:
             _rounds_of(question, own, key, revealed)
+            if revealed and shares:
+                st.markdown("  \n".join(_right_share(each) for each in own if not each.withheld))
 
 
 def _rounds_of(question: Question, found: Sequence[Counts], key: str, revealed: bool) -> None:
@@ -69,8 +71,6 @@ def _rounds_of(question: Question, found: Sequence[Counts], key: str, revealed: 
         for each, column in zip(shown, st.columns(len(shown), gap="large"), strict=True):
             with column:
                 _draw_picks(each, picks, f"{key}.{each.turn}", revealed)
-    if revealed:
-        st.markdown("  \n".join(map(_right_share, shown)))
 
 
 def _draw_picks(found: Counts, picks: Picks, key: str, revealed: bool) -> None:

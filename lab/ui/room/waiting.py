@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from lab.course.pages import ROOM_PAGE, page_path
-from lab.ui.room.here import code_here, pause, state_here
+from lab.ui.room.here import PAUSE, code_here, state_here
 from lab.ui.room.seat import forget_key, key_of, told
 
 
@@ -19,7 +19,7 @@ def waits() -> bool:
     if not code or teaches(code):
         return False
     now = _asks()
-    st.fragment(_look, run_every=pause(state_here()))(now)
+    st.fragment(_look, run_every=PAUSE)(now)
     if now and told(code) is None:
         st.caption("One moment …")
     elif now:

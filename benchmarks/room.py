@@ -31,10 +31,15 @@ from benchmarks.balancer import balanced
 from benchmarks.bare import TIMES, bare
 from benchmarks.server import Lab, running_lab
 from benchmarks.visitor import Answer, Visitor, visiting
+from lab.figures.attention import attention_map
+from lab.models.catalogue import DEFAULT_MODEL
+from lab.models.loading import load_model
+from lab.models.trace import trace
 from lab.questions.question import Option, Question
 from lab.rooms.database import open_database
 from lab.rooms.rooms import Rooms
 from lab.rooms.states import Phase
+from lab.ui.room.picture import picture
 
 LEARNERS, OTHERS, LATE = 100, 8, 10
 OTHERS_STAY = 45.0  # seconds for which others look around in the lessons
@@ -116,9 +121,14 @@ class Found:
 
 
 def question() -> Question:
-    """What is asked makes no difference here."""
+    """A question with a figure of an ordinary size; what is asked makes no difference here."""
     options = tuple(Option(text, f"Because of {text}.", text == "b") for text in "abcd")
-    return Question("load", "Which one?", options, lesson="self-attention", about="Asked about a load test")
+    figure = attention_map(trace(load_model(DEFAULT_MODEL), "She gave her brother the book that he wanted."), 4, 10)
+    shown = picture(figure)
+    assert shown is not None
+    return Question(
+        "load", "Which one?", options, lesson="self-attention", about="Asked about a load test", picture=shown
+    )
 
 
 async def sit(visitor: Visitor, code: str) -> list[str]:

@@ -199,7 +199,7 @@ class Visitor:
             return [f"{element.exception.type}: {element.exception.message}"]
         if kind == "button":
             self.buttons[element.button.label] = element.button.id
-        elif kind in ("alert", "heading", "markdown"):
+        elif kind in ("alert", "heading", "markdown", "html"):
             self.words.append(getattr(element, kind).body)
         elif kind in ("selectbox", "button_group", "radio", "text_area", "text_input", "bidi_component"):
             widget = getattr(element, kind)

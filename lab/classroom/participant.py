@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from lab.classroom import answer
+from lab.classroom import answer, class_teaches
 from lab.figures.room import NAMES
 from lab.questions.question import Question
 from lab.rooms.database import Unreachable
+from lab.rooms.questions import TEACHES
 from lab.rooms.rooms import CONFIDENCES, RoomError
 from lab.rooms.seen import Seen, State
 from lab.rooms.server import server
@@ -19,6 +20,7 @@ from lab.ui.room import question as shown
 from lab.ui.room.here import AWAY
 from lab.ui.room.look import style
 from lab.ui.room.seat import stand_up
+from lab.ui.room.steps import show_said
 
 _PENDING, _SAID = "_room_pending", "_room_said"
 _SURE = dict(zip(CONFIDENCES, ("Guessing", "Rather sure", "Sure"), strict=True))
@@ -62,7 +64,13 @@ def show(code: str, seat: str) -> Seen:
         st.caption("Rehearsal: results are shown from the first answer on, so others may tell who gave which answer.")
     if question is not None:
         shown.ask(question)
-    if phase in ROUND and question is not None:
+    if question is not None and question.id == TEACHES:
+        show_said()
+        if phase is Phase.OPEN:
+            class_teaches.show_form(seen, question, seat)
+        elif phase is Phase.CLOSED:
+            st.info("The model learns from one half of your sentences.", icon=":material/hourglass_empty:")
+    elif phase in ROUND and question is not None:
         if phase is Phase.OPEN_AGAIN:
             st.markdown("Round 2: answer again, after the discussion.")
         st.fragment(_form)(seen, question, seat)

@@ -7,16 +7,17 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from lab.classroom import door, people, printed, summary
+from lab.classroom import class_teaches, door, people, printed, summary
 from lab.course.pages import LESSONS, number
 from lab.questions.asking import Asking
 from lab.questions.question import Question
+from lab.rooms.questions import TEACHES
 from lab.rooms.seen import State, Taught
 from lab.rooms.server import server
 from lab.rooms.states import NEXT, ROUND, Phase
 from lab.ui import parameters, selection
 from lab.ui.room import bar, prepared
-from lab.ui.room.question import see
+from lab.ui.room.question import ask, see
 from lab.ui.room.steps import Teaching, Third, change, now, show_question, show_said, show_steps
 from lab.ui.room.third import another
 
@@ -43,6 +44,10 @@ def show(code: str, key: str, again: Mapping[str, Sequence[Asking]]) -> Taught:
     if phase is Phase.LOBBY or taught.question is None:
         door.show_way_in(code)
         _to_a_lesson(taught)
+        class_teaches.show_start(code)
+    elif taught.question.question.id == TEACHES:
+        ask(taught.question.question)
+        class_teaches.show_teacher(code, key, taught)
     else:
         show_question(taught.question, phase)
         see(taught.question.question, "room.see", "Back to its lesson" if phase in ROUND else "")

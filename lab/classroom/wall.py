@@ -11,6 +11,7 @@ from lab.classroom import door
 from lab.figures.room import options_of
 from lab.questions.question import Question
 from lab.rooms.counts import Counts
+from lab.rooms.questions import TEACHES
 from lab.rooms.seen import Seen, State
 from lab.rooms.server import server
 from lab.rooms.states import ROUND, Phase
@@ -58,6 +59,9 @@ def _show_question(seen: Seen, question: Question) -> None:
     with st.container(key="wall_top", horizontal=True, vertical_alignment="top"):
         st.html(f'<p class="wall-round">{escape(_NAMES[seen.state.phase])}</p>')
         door.show_code(code)
+    if question.id == TEACHES:
+        _show_taught(question)
+        return
     beside = question.is_open and question.picture is not None
     with st.container(key="wall_question_picture" if beside else "wall_question"):
         st.markdown(f"**{question.prompt}**")
@@ -71,6 +75,16 @@ def _show_question(seen: Seen, question: Question) -> None:
         st.markdown(f":material/check: {why}")
     elif told := _SAYS.get(seen.state.phase):
         st.markdown(told)
+
+
+def _show_taught(question: Question) -> None:
+    """Draw what the class is asked to write, and then how well the model has learned it."""
+    beside = question.picture is not None
+    with st.container(key="wall_question_picture" if beside else "wall_question"):
+        st.markdown(f"**{question.prompt}**")
+        show_picture(question.picture)
+        if question.about:
+            st.markdown(question.about)
 
 
 def _show_options(question: Question) -> None:

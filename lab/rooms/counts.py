@@ -13,6 +13,7 @@ from lab.rooms.schema import ANSWERS
 # The least number of answers for a result to be shown: with fewer, people could tell who gave which answer.
 FEWEST = 5
 SURE = 3
+NOBODY_KNOWS = -1  # the place of the right option of a question without one
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Counts:
     options
         The number of answers for each option, each place, or each bin of a number.
     answer
-        The index of the right option, from 0.
+        The index of the right option, from 0; :data:`NOBODY_KNOWS` if there is none.
     sure
         For each option, the number of people who chose it and were sure.
     least
@@ -84,4 +85,5 @@ def counts(connection: Connection, question: int, turn: int, asked: Question, le
         place = asked.bin(value)
         all_[place] += count
         sure[place] += count * (confidence == SURE)
-    return Counts(turn, tuple(all_), asked.right, tuple(sure), least)
+    right = NOBODY_KNOWS if asked.is_open else asked.right
+    return Counts(turn, tuple(all_), right, tuple(sure), least)

@@ -7,9 +7,17 @@ from dataclasses import asdict
 
 from pydantic import TypeAdapter
 
-from lab.questions.question import Question
+from lab.course.words import escaped
+from lab.questions.question import Question, open_question
 
 _QUESTION = TypeAdapter(Question)
+TEACHES = "class-teaches"  # the id of the question in which everybody writes a sentence
+
+
+def class_teaches(first: str, second: str) -> Question:
+    """Ask everybody for one sentence with one of two labels; the labels are the teacher's plain text."""
+    labels = [escaped(each) for each in (first, second)]
+    return open_question(TEACHES, f"Write a sentence that is **{labels[0]}**, or one that is **{labels[1]}**.", labels)
 
 
 def written(question: Question) -> str:

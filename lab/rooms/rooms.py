@@ -9,15 +9,25 @@ import time
 from collections.abc import Mapping, Sequence
 from hmac import compare_digest
 
-from sqlalchemy import ColumnElement, Connection, Engine, Row, delete, func, insert, select, true, update
+from sqlalchemy import ColumnElement, Connection, Engine, Row, Table, delete, func, insert, select, true, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from lab.questions.question import Question
 from lab.rooms import log
 from lab.rooms.codes import hashed, is_signed, new_code, new_seat, new_secret
 from lab.rooms.database import reading, writing
-from lab.rooms.questions import read, written
-from lab.rooms.schema import ANSWERS, LIFE, PARTICIPANTS, QUESTIONS, ROOMS, drop_unused, note_use
+from lab.rooms.questions import TEACHES, read, written
+from lab.rooms.schema import (
+    ANSWERS,
+    LIFE,
+    LONGEST_SENTENCE,
+    PARTICIPANTS,
+    QUESTIONS,
+    ROOMS,
+    SENTENCES,
+    drop_unused,
+    note_use,
+)
 from lab.rooms.seen import MOST_SECONDS, Seen, State, Taught, Told, door_of, seen, states_of, taught, told
 from lab.rooms.states import NEXT, ROUND, Phase
 
@@ -189,9 +199,10 @@ class Rooms:
         with writing(self._engine) as connection:
             room = _teachers(connection, code, key)
             late = (PARTICIPANTS.c.room_id == room.id) & (PARTICIPANTS.c.joined >= int(since))
-            theirs = ANSWERS.c.who.in_(select(PARTICIPANTS.c.who).where(late))
             own = select(QUESTIONS.c.id).where(QUESTIONS.c.room_id == room.id)
-            connection.execute(delete(ANSWERS).where(theirs, ANSWERS.c.question_id.in_(own)))
+            for table in (ANSWERS, SENTENCES):
+                theirs = table.c.who.in_(select(PARTICIPANTS.c.who).where(late))
+                connection.execute(delete(table).where(theirs, table.c.question_id.in_(own)))
             gone = connection.execute(delete(PARTICIPANTS).where(late)).rowcount
             _change(connection, room, door_open=0)
             return gone
@@ -202,8 +213,9 @@ class Rooms:
             room = _teachers(connection, code, key)
             if (number, turn) != (room.number, ROUND.get(Phase(room.phase))):
                 raise NotNow("The room is already at a later stage.")
-            own = (ANSWERS.c.question_id == _question(connection, room).id) & (ANSWERS.c.round == turn)
-            connection.execute(delete(ANSWERS).where(own))
+            asked = _question(connection, room).id
+            connection.execute(delete(ANSWERS).where(ANSWERS.c.question_id == asked, ANSWERS.c.round == turn))
+            connection.execute(delete(SENTENCES).where(SENTENCES.c.question_id == asked))
             _change(connection, room)
 
     def ask(self, code: str, key: str, asked: Question) -> None:
@@ -280,7 +292,52 @@ class Rooms:
             inside = (PARTICIPANTS.c.room_id == room.id) & (PARTICIPANTS.c.who == mine["who"])
             if connection.scalar(select(PARTICIPANTS.c.who).where(inside)) is None:
                 raise NotNow("You are not in this room. Join it first.")
-            _keep(connection, {"question_id": question.id, **mine}, {"value": value, "confidence": confidence})
+            answer = {"value": value, "confidence": confidence}
+            _keep(connection, ANSWERS, {"question_id": question.id, **mine}, answer)
+
+    def write(self, code: str, seat: str, number: int, text: str, label: int) -> None:
+        """Keep a participant's sentence and its label in a room in which a class teaches; a later one replaces it.
+
+        Raises NoSuchRoom, NotNow.
+        """
+        text = " ".join(text.split())
+        if not 0 < len(text) <= LONGEST_SENTENCE:
+            raise NotNow(f"Write a sentence of at most {LONGEST_SENTENCE} characters.")
+        self.vote(code, seat, number, 1, label, CONFIDENCES[-1])
+        with writing(self._engine) as connection:
+            room = _locked(connection, code, shared=True)
+            asked = _question(connection, room)
+            if (number, Phase.OPEN) != (room.number, Phase(room.phase)) or read(asked.posed).id != TEACHES:
+                raise NotNow("Nobody asks for a sentence now.")
+            _keep(connection, SENTENCES, {"question_id": asked.id, "who": hashed(seat)}, {"text": text})
+
+    def sentences(self, code: str, key: str) -> tuple[tuple[str, bool], ...]:
+        """The sentences of the class that teaches, each with whether its label is the first one, in a random order.
+
+        Raises NoSuchRoom, NotTheTeacher.
+        """
+        with reading(self._engine) as connection:
+            asked = _question(connection, _teachers(connection, code, key, shared=True)).id
+            both = (SENTENCES.c.question_id == ANSWERS.c.question_id) & (SENTENCES.c.who == ANSWERS.c.who)
+            rows = select(SENTENCES.c.text, ANSWERS.c.value).select_from(SENTENCES.join(ANSWERS, both))
+            # The order of hashes of random seats says nothing about anybody, and stays.
+            found = rows.where(SENTENCES.c.question_id == asked).order_by(SENTENCES.c.who)
+            return tuple((each.text, each.value == 0) for each in connection.execute(found))
+
+    def tell(self, code: str, key: str, told: Question) -> None:
+        """Show the class what the model has learned, in place of the question to which it wrote sentences.
+
+        Raises NoSuchRoom, NotTheTeacher, NotNow.
+        """
+        with writing(self._engine) as connection:
+            room = _teachers(connection, code, key)
+            now = Phase(room.phase)
+            asked = _question(connection, room)
+            if now not in (Phase.CLOSED, Phase.REVEALED) or {read(asked.posed).id, told.id} != {TEACHES}:
+                raise NotNow("The room is already at a later stage.")
+            own = QUESTIONS.c.id == asked.id
+            connection.execute(update(QUESTIONS).where(own).values(posed=written(told)))
+            _change(connection, room, phase=Phase.REVEALED.value)
 
     def seen(self, code: str, seat: str = "") -> Seen:
         """Read everything that a participant or the projector may see, all from the same moment. Raises NoSuchRoom."""
@@ -376,12 +433,12 @@ def _question(connection: Connection, room: Row) -> Row:
     return connection.execute(select(QUESTIONS).where(own)).one()
 
 
-def _keep(connection: Connection, place: Mapping[str, object], answer: Mapping[str, object]) -> None:
+def _keep(connection: Connection, table: Table, place: Mapping[str, object], answer: Mapping[str, object]) -> None:
     """Write an answer, which replaces an earlier answer."""
     wanted = {**place, **answer}
     statement = (
-        postgresql.insert(ANSWERS).values(wanted).on_conflict_do_update(index_elements=list(place), set_=answer)
+        postgresql.insert(table).values(wanted).on_conflict_do_update(index_elements=list(place), set_=answer)
         if connection.dialect.name == "postgresql"
-        else sqlite.insert(ANSWERS).values(wanted).on_conflict_do_update(index_elements=list(place), set_=answer)
+        else sqlite.insert(table).values(wanted).on_conflict_do_update(index_elements=list(place), set_=answer)
     )
     connection.execute(statement)

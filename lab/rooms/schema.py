@@ -30,6 +30,7 @@ from sqlalchemy import (
 
 VERSION = 6
 LIFE = 24 * 60 * 60  # seconds until a room and its answers are deleted
+LONGEST_SENTENCE = 120  # characters
 METADATA = MetaData()
 _LOCK = 7_146_205  # lock number in Postgres, which can be any number that nobody else uses
 # SQLite only auto-increments columns of type INTEGER.
@@ -90,6 +91,14 @@ ANSWERS = Table(
     Column("who", _HASH, primary_key=True),
     Column("value", Double, nullable=False),
     Column("confidence", SmallInteger, nullable=False),
+)
+# The sentences with which a class teaches a model: one from each participant, whose label is the answer.
+SENTENCES = Table(
+    f"sentences_v{VERSION}",
+    METADATA,
+    Column("question_id", ForeignKey(QUESTIONS.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("who", _HASH, primary_key=True),
+    Column("text", String(LONGEST_SENTENCE), nullable=False),
 )
 _OWN = tuple(METADATA.tables)
 # The tables of all versions, and when a server of their version was started, or opened a room, for the last time. A day

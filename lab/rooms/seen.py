@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Row, case, func, select
 from lab.questions.question import Question
 from lab.rooms.counts import FEWEST, Counts, counts
 from lab.rooms.door import Door
-from lab.rooms.questions import read
+from lab.rooms.questions import TEACHES, read
 from lab.rooms.schema import ANSWERS, PARTICIPANTS, QUESTIONS, ROOMS
 from lab.rooms.states import ASKS, ROUND, SHOWN, Phase
 
@@ -192,9 +192,10 @@ def taught(connection: Connection, room: Row) -> Taught:
 
 
 def told(connection: Connection, room: Row) -> tuple[Told, ...]:
-    """All questions of this room, in the order in which the class got them."""
+    """All questions of this room with a right answer, in the order in which the class got them."""
     own = select(QUESTIONS).where(QUESTIONS.c.room_id == room.id).order_by(QUESTIONS.c.number)
-    return tuple(_told(connection, each, room) for each in connection.execute(own).all())
+    every = (_told(connection, each, room) for each in connection.execute(own).all())
+    return tuple(each for each in every if each.question.id != TEACHES)
 
 
 def _state(connection: Connection, room: Row) -> State:

@@ -58,7 +58,7 @@ def test_a_class_in_progress_survives_an_update_of_the_server(url: str) -> None:
         Rooms(old).vote(code, who, 1, 1, 2, 1)
     assert rounds(Rooms(old), code, key)[0].options == (1, 0, 2)
     assert rounds(new, taught, its_key)[0].options == (0, 1, 0)
-    assert len(tables(old, OLD)) == len(tables(old, f"_v{VERSION}")) == 4
+    assert len(tables(old, OLD)) == len(tables(old, f"_v{VERSION}")) == 5
     old.dispose()
 
 
@@ -70,10 +70,10 @@ def test_tables_go_a_day_after_the_last_room_of_their_version(url: str, clock: T
     clock.now += LIFE - 1
     Rooms(engine).create()
     Rooms(engine).tidy()
-    assert len(tables(engine, OLD)) == 4
+    assert len(tables(engine, OLD)) == 5
     clock.now += 1
     assert Rooms(engine).tidy() is not None and clock.now == last + LIFE
-    assert not tables(engine, OLD) and len(tables(engine, f"_v{VERSION}")) == 4
+    assert not tables(engine, OLD) and len(tables(engine, f"_v{VERSION}")) == 5
     with engine.begin() as connection:
         assert not [name for name in connection.scalars(USES.select()) if name.endswith(OLD)]
     engine.dispose()
@@ -84,7 +84,7 @@ def test_a_server_whose_tables_were_dropped_makes_them_again(url: str) -> None:
     server = RoomServer(url)
     server.create()
     with writing(open_database(url)) as connection:
-        for name in ("answers", "participants", "questions", "rooms"):
+        for name in ("sentences", "answers", "participants", "questions", "rooms"):
             connection.execute(text(f"DROP TABLE {name}_v{VERSION}"))
     server.forget()
     with pytest.raises(database.Unreachable):

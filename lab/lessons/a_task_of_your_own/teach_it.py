@@ -23,12 +23,10 @@ from lab.analysis.tasks.teaching import (
     standing,
 )
 from lab.analysis.tasks.vectors import Brief, brief, middle, together
-from lab.charts.base.axes import AxisPlaces, Scale
-from lab.charts.base.figure import Figure
 from lab.charts.components.teach import TaughtSentence, Teach
-from lab.charts.marks.banded import banded_lines
 from lab.course.sentences.news import BAD, GOOD
 from lab.course.words import escaped
+from lab.figures.taught import learning_curve
 from lab.lessons.a_task_of_your_own import LESSON
 from lab.lessons.a_task_of_your_own.taught import (
     LAB_PAIRS,
@@ -153,15 +151,6 @@ def rises(model: LoadedModel, taught: Class) -> Mapping[str, LearningCurve]:
     return {name: each for name, each in found.items() if each is not None}
 
 
-def curve(found: Mapping[str, LearningCurve]) -> Figure:
-    """Draw the share of the other sentences that are right, over the number of examples."""
-    first = next(iter(found.values()))
-    lines = {name: each.mean for name, each in found.items()}
-    x, scale = AxisPlaces("Examples", first.sizes), Scale("Share right", (0.2, 1.0), ".2f")
-    title = "Right on the sentences that it has not learned from"
-    return banded_lines(lines, (first.low, first.high), x, scale, title=title, level=0.5)
-
-
 def said(taught: Class, now: Standing | None) -> str:
     """State how good the classifier is; of one sentence of each pair, also how good both of half the pairs are."""
     first, second = map(escaped, taught.labels)
@@ -247,7 +236,7 @@ def _show_learned(model: LoadedModel, taught: Class) -> None:
     """Draw the curve, say what it means, and let the learner try a new sentence."""
     found = rises(model, taught)
     if found:
-        draw(curve(found), "taught")
+        draw(learning_curve(found), "taught")
         st.caption("Each point is a mean over many draws of so many examples. The band holds four fifths of the draws.")
     meaning(said(taught, standing(taught.products, taught.examples)))
     if not taught.examples.ready:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from lab.questions.question import Question
 from lab.rooms.database import Unreachable
+from lab.rooms.questions import TEACHES
 from lab.rooms.rooms import NotNow, RoomError
 from lab.rooms.seen import State, Taught, Told
 from lab.rooms.server import server
@@ -73,7 +74,10 @@ def show_said() -> None:
 def show_steps(of: Teaching, taught: Taught) -> None:
     """Draw a button for each phase that may follow, the usual one first, and the clock of an open round."""
     phase = taught.state.phase
+    teaches = taught.question is not None and taught.question.question.id == TEACHES
     for place, then in enumerate(each for each in NEXT[phase] if each in _GO):
+        if teaches and then not in (Phase.CLOSED, Phase.LOBBY):
+            continue
         if then is Phase.THIRD and of.third is None:
             continue
         st.button(
@@ -143,6 +147,9 @@ def show_question(told: Told, phase: Phase) -> None:
 
 def show_result(told: Told, phase: Phase) -> None:
     """Draw the result of a question, as far as the teacher has one, and the explanation once it is revealed."""
+    if told.question.id == TEACHES:
+        st.markdown(told.question.prompt)
+        return
     if phase not in ROUND:
         shown.rounds(told.rounds, told, "room.taught", revealed=phase in REVEALED)
         _hint(told, phase)

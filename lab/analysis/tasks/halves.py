@@ -1,0 +1,54 @@
+"""A class as teacher and as test: a classifier learns one half of its sentences, and is tested on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.analysis.tasks.logistic import fit, probability
+from lab.analysis.tasks.probing import centred
+from lab.analysis.tasks.teaching import Examples, LearningCurve, Standing, products_of, rise, standing
+
+
+@dataclass(frozen=True, eq=False)
+class Halves:
+    """N sentences with their labels: every other one is learned, the rest is the test.
+
+    Attributes
+    ----------
+    vectors
+        (N, d), a vector for each sentence.
+    labels
+        For each sentence, true for the first label.
+    """
+
+    vectors: NDArray[np.float32]
+    labels: tuple[bool, ...]
+
+    @property
+    def examples(self) -> Examples:
+        """The sentences as a classifier learns them; the label that somebody gave counts as right."""
+        marks = tuple(label if place % 2 == 0 else None for place, label in enumerate(self.labels))
+        return Examples(marks, self.labels, tuple(range(len(self.labels))))
+
+    def learned(self) -> tuple[LearningCurve, Standing] | None:
+        """How good the classifier gets; None if the first half lacks a label, or if there is no second half."""
+        products = products_of(self.vectors)
+        found, now = rise(products, self.examples), standing(products, self.examples)
+        return None if found is None or now is None or now.left_out else (found, now)
+
+    def of_new(self, fresh: NDArray[np.float32]) -> float:
+        """The probability of the first label for a sentence with the vector ``fresh``, (d,), after the first half."""
+        x = centred(np.concatenate([self.vectors, fresh[None]]))
+        marks = np.array([*self.labels, False])
+        return float(probability(fit(x @ x.T, marks, self.examples.labelled[None]).scores(x @ x.T)[0])[-1])
+
+
+def halves(vectors: NDArray[np.float32], labels: Sequence[bool]) -> Halves:
+    """Make :class:`Halves`. Raises ValueError if there is not one label for each vector."""
+    if len(vectors) != len(labels):
+        raise ValueError(f"{len(vectors)} vectors and {len(labels)} labels.")
+    return Halves(vectors, tuple(labels))

@@ -1,0 +1,172 @@
+"""The class teaches: everybody writes a sentence with a label; a model learns one half and is tested on the other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from lab.analysis.tasks.halves import Halves, halves
+from lab.analysis.tasks.vectors import brief
+from lab.course.words import escaped, plain, quoted
+from lab.figures.taught import learning_curve
+from lab.models.encoding import TextError, encode
+from lab.models.loading import LoadedModel
+from lab.questions.question import Question
+from lab.rooms.counts import FEWEST
+from lab.rooms.questions import TEACHES, class_teaches
+from lab.rooms.rooms import RoomError
+from lab.rooms.schema import LONGEST_SENTENCE
+from lab.rooms.seen import Seen, Taught
+from lab.rooms.server import server
+from lab.rooms.states import Phase
+from lab.ui import runs
+from lab.ui.parameters import MODEL
+from lab.ui.room.bar import put
+from lab.ui.room.picture import picture
+from lab.ui.room.steps import SAID, change
+
+_LABELS, _NEW, _PICKED = "_class.labels", "_class.new", "_class.picked"
+_LONGEST_LABEL, _MOST_SHOWN = 24, 6
+
+
+def show_start(code: str) -> None:
+    """Draw the form with which a class begins to teach: the two labels."""
+    with st.expander("The class teaches a model (lesson 11)", icon=":material/school:"), st.form(_LABELS):
+        st.markdown(
+            "Everybody writes one sentence with one of your two labels. The model learns the sentences of one half of "
+            "the class, and is tested on those of the other half."
+        )
+        for place, example in enumerate(("polite", "rude")):
+            st.text_input(f"Label {place + 1}", key=f"{_LABELS}.{place}", max_chars=_LONGEST_LABEL, placeholder=example)
+        st.caption("Only you see the sentences, without names. They are deleted with the room.")
+        st.form_submit_button("Let the class write", on_click=_begin, args=(code,))
+
+
+def _begin(code: str) -> None:
+    first, second = (" ".join(str(st.session_state.get(f"{_LABELS}.{place}") or "").split()) for place in (0, 1))
+    if not first or not second or first == second:
+        st.session_state[SAID] = "The class needs two different labels."
+        return
+    change(lambda: put(code, class_teaches(first, second)))
+
+
+def show_teacher(code: str, key: str, taught: Taught) -> None:
+    """Draw, for the teacher, what the class has written, the button that teaches the model, and what it then says."""
+    told = taught.question
+    phase = taught.state.phase
+    if told is None or told.question.id != TEACHES or phase is Phase.OPEN:
+        return
+    found = server().rooms.sentences(code, key)
+    if len(found) < 2 * FEWEST and not taught.state.rehearsal:
+        st.info(
+            f"There are {len(found)} sentences. With fewer than {2 * FEWEST}, one could guess who wrote which, so they "
+            "are not shown, and there is too little to learn from.",
+            icon=":material/info:",
+        )
+        return
+    model = runs.model(runs.readable(MODEL.chosen()) or MODEL.default)
+    if phase is Phase.CLOSED:
+        st.button(
+            "Teach the model",
+            type="primary",
+            key="_class.teach",
+            on_click=_teach,
+            args=(code, key, model, told.question),
+        )
+    elif phase is Phase.REVEALED:
+        _show_new(code, key, model, told.question)
+    names = _names(told.question)
+    with st.expander(f"What the class wrote: {len(found)} sentences", icon=":material/format_list_bulleted:"):
+        st.dataframe({"sentence": [text for text, _ in found], "label": [names[not first] for _, first in found]})
+
+
+def _names(question: Question) -> tuple[str, str]:
+    """The two labels, as the teacher typed them."""
+    first, second = (plain(option.text) for option in question.options)
+    return first, second
+
+
+def read(model: LoadedModel, found: tuple[tuple[str, bool], ...]) -> tuple[Halves, int]:
+    """The sentences as vectors, and how many the model could not read."""
+    readable = [(text, label) for text, label in found if _can_read(model, text)]
+    vectors = brief(model, [text for text, _ in readable]).mean if readable else np.empty((0, model.config.width), "f4")
+    return halves(vectors, [label for _, label in readable]), len(found) - len(readable)
+
+
+def _can_read(model: LoadedModel, text: str) -> bool:
+    try:
+        encode(model.tokenizer, model.config, text)
+    except TextError:
+        return False
+    return True
+
+
+def _teach(code: str, key: str, model: LoadedModel, asked: Question) -> None:
+    """Let the model learn, and show the class its curve."""
+
+    def teach() -> None:
+        found, unread = read(model, server().rooms.sentences(code, key))
+        learned = found.learned()
+        if learned is None:
+            raise RoomError("One half of the class has used one label only, so there is nothing to learn. Ask again.")
+        curve, now = learned
+        left = f" {unread} sentences could not be read." if unread else ""
+        prompt = (
+            f"The model learned {now.labelled} of your sentences. It is right about **{now.right} of {now.tested}** "
+            f"others. A coin would be right about half.{left}"
+        )
+        shown = picture(learning_curve({"mean of the words": curve}))
+        server().rooms.tell(code, key, replace(asked, prompt=prompt, picture=shown))
+
+    change(teach)
+
+
+def _show_new(code: str, key: str, model: LoadedModel, asked: Question) -> None:
+    """Let the teacher type what the class shouts, and put it onto the wall with what the model says of it."""
+    st.text_input("A sentence from the class", key=_NEW, max_chars=LONGEST_SENTENCE)
+    st.button("Ask the model, and show it on the wall", key=_PICKED, on_click=_ask, args=(code, key, model, asked))
+    if asked.about:
+        st.markdown(asked.about)
+
+
+def _ask(code: str, key: str, model: LoadedModel, asked: Question) -> None:
+    text = " ".join(str(st.session_state.get(_NEW) or "").split())
+    if not text or not _can_read(model, text):
+        st.session_state[SAID] = "Type a sentence that the model can read."
+        return
+
+    def ask() -> None:
+        found, _ = read(model, server().rooms.sentences(code, key))
+        share = found.of_new(brief(model, [text]).mean[0])
+        label = _names(asked)[share <= 0.5]
+        line = f"{quoted(text)}: **{escaped(label)}**, with the probability {max(share, 1 - share):.2f}"
+        lines = [*asked.about.split("  \n"), line] if asked.about else [line]
+        server().rooms.tell(code, key, replace(asked, about="  \n".join(lines[-_MOST_SHOWN:])))
+
+    change(ask)
+    st.session_state[_NEW] = ""
+
+
+def show_form(seen: Seen, question: Question, seat: str) -> None:
+    """Draw a participant's form: one sentence, one of the two labels."""
+    name = f"_room.{seen.state.code}.{seen.state.number}.writes"
+    labels = [option.text for option in question.options]
+    with st.form(f"{name}.form", border=False):
+        st.text_input("Your sentence", key=f"{name}.text", max_chars=LONGEST_SENTENCE, autocomplete="off")
+        st.segmented_control("It is", range(2), format_func=labels.__getitem__, key=f"{name}.label", required=True)
+        label = "Send again" if 1 in seen.mine else "Send"
+        st.form_submit_button(label, key=f"{name}.send", type="primary", on_click=_write, args=(seen, seat, name))
+    if 1 in seen.mine:
+        st.success("Your sentence is in. You can change it until the round closes.", icon=":material/check:")
+    st.caption("Your teacher sees it without your name. It is deleted with the room.")
+
+
+def _write(seen: Seen, seat: str, name: str) -> None:
+    text, label = str(st.session_state.get(f"{name}.text") or ""), st.session_state.get(f"{name}.label")
+    if not text.strip() or label not in (0, 1):
+        st.session_state[SAID] = "Write a sentence, and choose its label."
+        return
+    state = seen.state
+    change(lambda: server().rooms.write(state.code, seat, state.number, text, label))

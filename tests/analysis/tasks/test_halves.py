@@ -1,0 +1,45 @@
+"""Two halves of a class: against scikit-learn on the same vectors, and what is said where there is nothing to learn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from lab.analysis.tasks.halves import halves
+from lab.analysis.tasks.logistic import STRENGTH
+from lab.analysis.tasks.probing import centred
+
+
+def clouds(count: int) -> tuple[np.ndarray, list[bool]]:
+    generator = np.random.default_rng(0)
+    labels = [place // 2 % 2 == 0 for place in range(count)]
+    middle = np.where(np.array(labels)[:, None], 0.6, -0.6)
+    return (generator.normal(size=(count, 8)) + middle).astype(np.float32), labels
+
+
+def test_one_half_is_learned_and_the_other_is_the_test() -> None:
+    vectors, labels = clouds(40)
+    found = halves(vectors, labels).learned()
+    assert found is not None
+    curve, now = found
+    assert (now.labelled, now.tested, now.left_out) == (20, 20, False) and curve.sizes[-1] == 20
+    x, y = centred(vectors), np.array(labels)
+    other = LogisticRegression(C=1 / STRENGTH, class_weight="balanced").fit(x[::2], y[::2])
+    assert abs(now.right - int((other.predict(x[1::2]) == y[1::2]).sum())) <= 1
+    assert curve.mean[-1] == pytest.approx(now.right / 20)
+
+
+def test_a_new_sentence_gets_the_label_of_its_neighbours() -> None:
+    vectors, labels = clouds(40)
+    found = halves(vectors, labels)
+    assert found.of_new(vectors[labels.index(True)] * 2) > 0.5 > found.of_new(vectors[labels.index(False)] * 2)
+
+
+def test_with_one_label_or_one_sentence_nothing_is_learned() -> None:
+    vectors, _ = clouds(8)
+    assert halves(vectors, [True] * 8).learned() is None
+    assert halves(vectors[:1], [True]).learned() is None
+    assert halves(vectors, [True, True, False, True, True, True, False, True]).learned() is not None
+    with pytest.raises(ValueError, match="labels"):
+        halves(vectors, [True])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from io import BytesIO
-from urllib.parse import urlsplit
 
 import segno
 import streamlit as st
@@ -13,6 +12,7 @@ from lab.rooms.database import Unreachable
 from lab.rooms.rooms import RoomError
 from lab.rooms.server import server
 from lab.ui import parameters
+from lab.ui.address import absolute
 from lab.ui.room.seat import address_hash, keep_key
 
 _SAID, _TYPED = "_room_door", "_room_code"
@@ -25,8 +25,7 @@ def spaced(code: str) -> str:
 
 def address(code: str) -> str:
     """The link that a class opens; its address is the one that this visit used."""
-    here = urlsplit(st.context.url or "")
-    return f"{here.scheme}://{here.netloc}{here.path}?room={code}" if here.netloc else f"/Room?room={code}"
+    return absolute({parameters.ROOM.name: code}) or f"/Room?{parameters.ROOM.name}={code}"
 
 
 def show_way_in(code: str, width: int) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import lab
+from lab.course.feedback import WrongAddress, feedback_address
 from lab.course.pages import home
 
 
@@ -19,6 +20,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if empty := [folder for folder in found if not found[folder]]:
         print(f"inside-bert: no checkpoint in {empty[0]}, nor in a folder there: no config.json.", file=sys.stderr)
         return 2
+    try:
+        feedback_address()
+    except WrongAddress as wrong:
+        print(f"inside-bert: {wrong}", file=sys.stderr)
     # Whoever types the command runs the lab for themselves, and may download models; a public server may not.
     os.environ.setdefault("LAB_ALLOW_DOWNLOADS", "1")
     offered = [path for path in os.environ.get("LAB_MODELS", "").split(os.pathsep) if path]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from xml.etree import ElementTree as ET
 
+from streamlit.testing.v1.element_tree import DownloadButton
+
 import lab
 from lab.course.words import escaped
 from lab.figures.attention import attention_map
@@ -22,7 +24,8 @@ PNG = b"\x89PNG\r\n"
 
 
 def labels(**link: str) -> list[str]:
-    return [button.label for button in visit(PAGE, step="check", text=CAT, **link).get("download_button")]
+    at = visit(PAGE, step="check", text=CAT, **link)
+    return [button.label for button in at.get("download_button") if isinstance(button, DownloadButton)]
 
 
 def test_they_are_offered_before_a_class_only() -> None:

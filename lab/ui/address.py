@@ -40,7 +40,7 @@ def absolute(parameters: Mapping[str, str]) -> str:
     """
     here = urlsplit(st.context.url or "")
     query = f"?{urlencode(parameters)}" if parameters else ""
-    return f"{here.scheme}://{here.netloc}{here.path}{query}" if here.netloc else ""
+    return f"{here.scheme}://{here.netloc}{here.path or '/'}{query}" if here.netloc else ""
 
 
 def is_on_screen(page: Page) -> bool:

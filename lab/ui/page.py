@@ -312,7 +312,7 @@ class LessonPage(OpenPage):
         look_for_use(self.lesson)
         st.divider()
         papers(self.lesson.reading)
-        show_feedback()
+        show_feedback(parameters.STEP.chosen())
         if self.short:
             return
         before, after = neighbours(self.lesson)

@@ -39,7 +39,7 @@ def test_a_learner_finds_it_with_the_view(operator: pytest.MonkeyPatch) -> None:
         (url,) = links(page, text=CAT, layer="2") if page == LESSON else links(page)
         values = parse_qs(urlsplit(url).query)
         assert url.startswith("https://forms.example/f?a=1&link=") and values["link"][0].startswith(HERE)
-    assert {"text", "layer"} <= set(values["link"][0].partition("?")[2].split("&"))
+    assert {"text", "layer", "step"} <= set(values["link"][0].partition("?")[2].split("&"))
     assert links(LESSON, way="The idea, in 30 minutes") and links(BENCH) == []
 
 

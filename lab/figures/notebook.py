@@ -35,7 +35,7 @@ if find_spec("lab") is None:
     import subprocess
     import sys
 
-    subprocess.run([sys.executable, "-m", "pip", "install", inside_bert], check=True)"""
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", inside_bert], check=True)"""
 
 
 def python_of(call: partial[Any]) -> tuple[str, str]:

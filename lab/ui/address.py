@@ -33,13 +33,13 @@ def here() -> Page:
     return page_of(st.session_state.get(_AT, "course"))
 
 
-def absolute(parameters: Mapping[str, str]) -> str:
-    """The page on screen with these parameters, as others can open it: by the address that this visit used.
+def absolute(link: Mapping[str, str]) -> str:
+    """The page on screen with the parameters of ``link``, as others can open it: by the address that this visit used.
 
     "" if the server does not know this address.
     """
     here = urlsplit(st.context.url or "")
-    query = f"?{urlencode(parameters)}" if parameters else ""
+    query = f"?{urlencode(link)}" if link else ""
     return f"{here.scheme}://{here.netloc}{here.path or '/'}{query}" if here.netloc else ""
 
 

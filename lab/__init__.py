@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Interventions", "LoadedModel", "Trace", "catalogue", "load_model", "prove", "tensor", "trace", "variants"]
 
+__version__ = "1.0.0"
+
 _HOME = {
     "Interventions": "lab.models.interventions",
     "LoadedModel": "lab.models.loading",

@@ -1,8 +1,9 @@
 """Check whether a server can do its work: ``python -m lab.ready [address]``, which the image's health check calls.
 
-Checks the models that ship, the texts, the database of rooms and, if an address is given, the server there. Prints a
-sentence for each fault. Exits with 1 if the lab cannot work with the faults. PyTorch is not loaded, because the check
-runs every few seconds; the checksums of the weights, 68 MB, take a tenth of a second. Nothing is changed.
+Checks the models that ship, the texts, the address for feedback, the database of rooms and, if an address is given, the
+server there. Prints a sentence for each fault. Exits with 1 if the lab cannot work with the faults. PyTorch is not
+loaded, because the check runs every few seconds; the checksums of the weights, 68 MB, take a tenth of a second. Nothing
+is changed.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import urllib.request
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from lab.course.feedback import WrongAddress, feedback_address
 from lab.models.catalogue import CATALOGUE, DEFAULT_MODEL, EMBEDDED, is_sound, ships
 from lab.rooms.database import Unreachable, default_url, look
 from lab.text.bundled import TextsMissing, bundled_sentences
@@ -41,6 +43,10 @@ def faults(address: str = "") -> Iterator[Fault]:
         bundled_sentences()
     except TextsMissing as missing:
         yield Fault(str(missing), bearable=True)
+    try:
+        feedback_address()
+    except WrongAddress as wrong:
+        yield Fault(str(wrong), bearable=True)
     try:
         look(default_url())
     except Unreachable as away:

@@ -23,8 +23,11 @@ SCRIPTS = [ROOT / "Home.py", *sorted((ROOT / "pages").glob("*.py"))]
 
 # Screen library -> the rooms of lab/ that may import it.
 SCREEN = {
-    # first_visit.py speaks Streamlit's protocol, as a browser does.
-    "streamlit": {"lessons", "benches", "experiments", "reference", "classroom", "front", "ui", "first_visit.py"},
+    # __main__.py starts its server, and first_visit.py speaks its protocol, as a browser does.
+    "streamlit": {
+        *("lessons", "benches", "experiments", "reference", "classroom", "front", "ui"),
+        *("__main__.py", "first_visit.py"),
+    },
     "altair": {"charts"},
     "plotly": {"ui", "charts"},
 }

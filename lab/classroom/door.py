@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from html import escape
 from io import BytesIO
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 import segno
 import streamlit as st
@@ -15,6 +15,7 @@ from lab.rooms.database import Unreachable
 from lab.rooms.rooms import NoSuchRoom
 from lab.rooms.server import server
 from lab.ui import parameters
+from lab.ui.address import absolute
 from lab.ui.room.opening import open_room
 from lab.ui.room.seat import keep_key, rooms_kept
 from lab.ui.room.steps import show_said
@@ -25,18 +26,16 @@ KEY = "key"  # the parameter of a second teacher's link
 
 def address(code: str) -> str:
     """The link that a class opens; its address is the one that this visit used."""
-    return _address({"room": code})
+    return _address({parameters.ROOM.name: code})
 
 
 def teachers_address(code: str, key: str) -> str:
     """The link for a second teacher: whoever opens it teaches the room."""
-    return _address({"room": code, KEY: key})
+    return _address({parameters.ROOM.name: code, KEY: key})
 
 
-def _address(parameters: dict[str, str]) -> str:
-    here = urlsplit(st.context.url or "")
-    front = f"{here.scheme}://{here.netloc}{here.path}" if here.netloc else "/Room"
-    return f"{front}?{urlencode(parameters)}"
+def _address(link: dict[str, str]) -> str:
+    return absolute(link) or f"/Room?{urlencode(link)}"
 
 
 def take_key(code: str) -> None:

@@ -330,6 +330,13 @@ def page_at(slug: str) -> Page:
 
 
 @cache
+def home() -> Path:
+    """The file that Streamlit starts: beside ``lab`` in a checkout, in ``lab/app`` in a wheel (pyproject.toml)."""
+    packed = _LAB / "app" / "Home.py"
+    return packed if packed.is_file() else _LAB.parent / "Home.py"
+
+
+@cache
 def page_path(page: str) -> str:
     """The path of a page's file, whichever file the server was started with."""
-    return str(_LAB.parent / page)
+    return str(home().parent / page)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -43,6 +44,21 @@ def plain(markdown: str) -> str:
 def unmarked(markdown: str) -> str:
     """The lab's own Markdown as plain text: without bold type, and with escaped characters as they were typed."""
     return plain(markdown.replace("**", ""))
+
+
+def in_html(markdown: str) -> str:
+    """Write the lab's own Markdown as HTML.
+
+    >>> in_html(r"**W_Q** and “\\<b\\>”")
+    '<strong>W_Q</strong> and “&lt;b&gt;”'
+    """
+    pieces = _ESCAPE.split(
+        markdown
+    )  # every second piece is a sign that was escaped, so an asterisk there marks nothing
+    pieces[::2] = [html.escape(piece, quote=False) for piece in pieces[::2]]
+    pieces[1::2] = ["&#42;" if sign == "*" else html.escape(sign, quote=False) for sign in pieces[1::2]]
+    strong = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", "".join(pieces))
+    return re.sub(r"\*(.+?)\*", r"<em>\1</em>", strong)
 
 
 def quoted(token: str) -> str:

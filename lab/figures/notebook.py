@@ -14,6 +14,7 @@ from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from functools import partial
 from typing import Any
 
+import lab
 from lab.models.encoding import Encoding, encode
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
@@ -21,9 +22,20 @@ from lab.models.trace import Trace, trace, trace_encoding
 
 _PLAIN = (str, int, bool, type(None))
 _INTRODUCTION = (
-    "Run this notebook in the folder of Inside BERT, where `import lab` works, with Jupyter and the packages of "
-    "`requirements.txt`. Here, layers, heads and tokens are numbered from 0."
+    "The first cell installs Inside BERT where `import lab` does not work yet. The lab is on no package index, so say "
+    "where you have it. In this notebook, layers, heads and tokens are numbered from 0."
 )
+# Not by the name alone: on a package index, that could be anybody's.
+_INSTALLING = """\
+inside_bert = "."  # the folder of the lab, its wheel, or the address of its repository
+
+from importlib.util import find_spec
+
+if find_spec("lab") is None:
+    import subprocess
+    import sys
+
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", inside_bert], check=True)"""
 
 
 def python_of(call: partial[Any]) -> tuple[str, str]:
@@ -49,6 +61,7 @@ def notebook(call: partial[Any], title: str) -> str:
         cells=[
             v4.new_raw_cell(title),
             v4.new_markdown_cell(_INTRODUCTION),
+            v4.new_code_cell(f"# Written by Inside BERT {lab.__version__}.\n{_INSTALLING}"),
             v4.new_code_cell(setup),
             v4.new_code_cell(f"figure = {expression}\nfigure"),
             v4.new_code_cell('figure.table() if hasattr(figure, "table") else figure'),

@@ -14,6 +14,7 @@ from lab.front import first_minute
 from lab.front.first_minute import FirstMinute
 from lab.models.catalogue import card
 from lab.ui import progress_view, shell, teaching
+from lab.ui.frame.feedback import show_feedback
 from lab.ui.frame.ways import is_done, next_on, open_stage
 from lab.ui.parameters import BLANK_TEXT, WAY
 from lab.ui.quiz.question import progress
@@ -38,6 +39,7 @@ def show() -> None:
     progress_view.review()
     progress_view.keep()
     _for_teachers()
+    show_feedback()
 
 
 def _go_on(first: FirstMinute) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -30,6 +31,16 @@ _STAY = (parameters.TEXT, parameters.PAIR, parameters.MODE, parameters.MODEL)
 def here() -> Page:
     """Return the page on screen."""
     return page_of(st.session_state.get(_AT, "course"))
+
+
+def absolute(link: Mapping[str, str]) -> str:
+    """The page on screen with the parameters of ``link``, as others can open it: by the address that this visit used.
+
+    "" if the server does not know this address.
+    """
+    here = urlsplit(st.context.url or "")
+    query = f"?{urlencode(link)}" if link else ""
+    return f"{here.scheme}://{here.netloc}{here.path or '/'}{query}" if here.netloc else ""
 
 
 def is_on_screen(page: Page) -> bool:

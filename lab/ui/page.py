@@ -37,6 +37,7 @@ from lab.ui.chosen_tokens import FirstHead, begin
 from lab.ui.counted import choose_head, choose_layer
 from lab.ui.frame import strip
 from lab.ui.frame.closing import offer_back, papers, way_to
+from lab.ui.frame.feedback import show_feedback
 from lab.ui.frame.header import Header, draw_header, say_time
 from lab.ui.frame.proof_badge import show_proof
 from lab.ui.frame.ways import draw_dots, draw_way_on
@@ -332,6 +333,7 @@ class LessonPage(OpenPage):
         look_for_use(self.lesson)
         st.divider()
         papers(self.lesson.reading)
+        show_feedback(parameters.STEP.chosen())
         if self.short:
             return
         before, after = neighbours(self.lesson)

@@ -94,6 +94,7 @@ def _run() -> None:
             teaching.show()
     _script("turning")(data={"teaching": bool(parameters.TEACH.chosen())}, key="turning")
     _script("terms")(key="terms")
+    _script("translation")(key="translation")
     st.session_state[_ROUTED] = True
     failed, interrupted = True, False
     try:

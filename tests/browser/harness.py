@@ -27,7 +27,7 @@ IDLE_MS = 120_000
 # A widget tells the server of a change when a timer ends, and only the server's answer makes the page say "running":
 # so the page's short timers are counted, and whether the last message to the server was answered. What never ends or
 # is never answered (a wheel that turns, a word to nobody) is waited for at most so long.
-_WATCH = """(() => {
+WATCH = """(() => {
     const short = 500, set = window.setTimeout, clear = window.clearTimeout, send = WebSocket.prototype.send;
     const timers = new Map(), heard = new WeakSet();
     let asked = null;
@@ -174,7 +174,7 @@ def _context(browser: Browser, view: View) -> BrowserContext:
     context = browser.new_context(
         viewport={"width": view.width, "height": view.height}, color_scheme=view.scheme, locale="en-GB"
     )
-    context.add_init_script(_WATCH)
+    context.add_init_script(WATCH)
     return context
 
 

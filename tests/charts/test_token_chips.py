@@ -45,7 +45,7 @@ class _Reader(HTMLParser):
 def test_text_is_escaped(text: str) -> None:
     page = _Reader(token_chips([(text, (0,), text), ("", (1,), text), (text or " ", (), None)]))
     assert set(page.tags) <= _ALLOWED
-    assert page.attributes <= {"class", "dir"}
+    assert page.attributes <= {"class", "dir", "translate"}
 
 
 @given(st.lists(st.tuples(st.text(max_size=5), st.just((0,)), st.none() | st.text(max_size=5)), max_size=5))
@@ -98,4 +98,4 @@ def test_control_characters_are_drawn_as_signs() -> None:
 
 @pytest.mark.parametrize(("text", "side"), [("שלום abc", "rtl"), ("abc שלום", "ltr"), ("123", "ltr"), ("", "ltr")])
 def test_the_line_runs_in_the_direction_of_its_first_letter(text: str, side: str) -> None:
-    assert f'<div class="tokens" dir="{side}">' in token_chips([(text, (0,), None)])
+    assert f'<div class="tokens" translate="no" dir="{side}">' in token_chips([(text, (0,), None)])

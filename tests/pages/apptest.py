@@ -126,11 +126,8 @@ def open_badge(at: AppTest, place: int = 0) -> AppTest:
 
 def components(at: AppTest) -> list[Any]:
     """The hand-written components that draw something; the strip at the top and the keys of every page do not count."""
-    return [
-        element
-        for element in at.get("bidi_component")
-        if element.key not in ("turning", "terms", "strip", "address", "keeping", "from_file", "seat", "_sentence")
-    ]
+    others = {"turning", "terms", "translation", "strip", "address", "keeping", "from_file", "seat", "_sentence"}
+    return [element for element in at.get("bidi_component") if element.key not in others]
 
 
 def component(at: AppTest, key: str) -> dict[str, Any]:

@@ -36,7 +36,7 @@ function keep({ data, parentElement, setStateValue }, build) {
     known.id = payload.header.id;
     return known.end;
   }
-  const root = make("div", { class: "root" });
+  const root = make("div", { class: "root", translate: "no" }); // tokens and numbers are no words of a page's language
   parentElement.append(root);
   const entry = { id: payload.header.id, send: setStateValue };
   entry.view = build(root, payload, (state, value) => entry.send(state, value));

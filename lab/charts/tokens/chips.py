@@ -57,7 +57,7 @@ def token_chips(
         below = "" if ids is None else ", ".join(str(ids[token]) for token in tokens)
         parts.append(_chip(run, tokens, label, kind, below))
     large = "" if ids is None else " large"
-    return f'{_style()}<div class="tokens{large}" dir="{side}">{"".join(parts)}</div>'
+    return f'{_style()}<div class="tokens{large}" translate="no" dir="{side}">{"".join(parts)}</div>'
 
 
 def _style() -> str:

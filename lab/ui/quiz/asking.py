@@ -15,6 +15,7 @@ from lab.questions.question import Question, hashed, lettered, selected
 from lab.ui import parameters, selection
 from lab.ui.drawing import draw
 from lab.ui.quiz.done import awaits_answer, did
+from lab.ui.quiz.files import offer_files
 from lab.ui.quiz.on_screen import Figures, OnScreen, about
 from lab.ui.quiz.question import choose, explain_each, list_options, progress, remember
 from lab.ui.room.asking import offer
@@ -44,6 +45,7 @@ def draw_checks(
         for number, question in enumerate(kept.questions, start=1):
             with _box(lesson, kept, question):
                 _show(lesson, number, question, kept)
+        offer_files(lesson, kept)
     else:
         name = list_of(lesson)
         before = stored(name) or brought_back(name, partial(OnScreen.again, pool, seed, of, figures or {}), text)

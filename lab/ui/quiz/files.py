@@ -1,0 +1,58 @@
+"""The checks on screen as files for a course system, for a teacher."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import streamlit as st
+
+from lab.charts.base.picture import drawable, png
+from lab.course.pages import lesson_of
+from lab.course.words import escaped, stopped
+from lab.models.cores import one_core
+from lab.questions.course_systems import Exercise, gift, moodle_xml
+from lab.ui import parameters
+from lab.ui.address import absolute
+from lab.ui.quiz.on_screen import OnScreen, about
+
+# Writes exercises for a category of a question bank.
+Write = Callable[[Sequence[Exercise], str], str]
+
+
+def offer_files(lesson: str, kept: OnScreen) -> None:
+    """Offer these questions, with their answers, as files. They are written at the click."""
+    if not kept.questions:
+        return
+    name = f"{lesson}-seed-{kept.seed}" if kept.seed else lesson
+    # The link leads to the beginning of the lesson, not to the questions. At the click, no address is known any more.
+    link = absolute({name: value for name, value in kept.link.items() if name != parameters.STEP.name})
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption("These questions for a course system such as Moodle, with their answers:", width="content")
+        _offer("Moodle XML", f"{name}.xml", "application/xml", partial(_written, moodle_xml, lesson, kept, link))
+        _offer("GIFT", f"{name}-gift.txt", "text/plain", partial(_written, gift, lesson, kept, link))
+
+
+def _offer(label: str, name: str, mime: str, write: Callable[[], str]) -> None:
+    icon = ":material/download:"
+    st.download_button(label, write, name, mime, f"_take.{name}", on_click="ignore", type="tertiary", icon=icon)
+
+
+def _written(write: Write, lesson: str, kept: OnScreen, link: str) -> str:
+    return write(exercises(kept, link), f"Inside BERT/{lesson_of(lesson).title}")
+
+
+def exercises(kept: OnScreen, link: str) -> list[Exercise]:
+    """Return the questions on screen, each with its texts, the ``link`` to the view, and its figure as a picture."""
+    asked = stopped(about(kept.link, kept.of))
+    if kept.link.get(parameters.MODE.name) != parameters.TOY:
+        asked += f" Model: {escaped(kept.link.get(parameters.MODEL.name, parameters.MODEL.default))}."
+    made = []
+    for question in kept.questions:
+        figure = kept.figures.get(question.id)
+        if figure is None or not drawable(figure):
+            made.append(Exercise(question, asked, link))
+        else:
+            with one_core():
+                made.append(Exercise(question, asked, link, png(figure), figure.alt))
+    return made

@@ -1,0 +1,135 @@
+"""A page that the browser translates: the words of the lab change, what the model reads, computes and says does not.
+
+A translation is simulated: every text outside what is marked ``translate="no"`` becomes another one, also inside the
+components, which have documents of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from benchmarks.server import Lab
+from tests.browser.harness import WATCH, wait_idle
+
+TEXT = "The dogs that chased the cat were tired. مرحبا 🙂"
+TRANSLATED = "übersetzt"
+# The places of a page that speak the model's language: what each shows, one text for each element.
+KEPT = ("code, pre", ".katex", '[data-testid="stVegaLiteChart"]', ".tokens", ".root", "quoted")
+
+# Gives every text of the page, also those in the components: [text, kept, where].
+_EVERY_TEXT = """
+function* texts(node) {
+    if (node.nodeType === Node.TEXT_NODE) yield node;
+    if (["SCRIPT", "STYLE"].includes(node.tagName)) return;
+    for (const child of [...(node.shadowRoot?.childNodes ?? []), ...node.childNodes]) yield* texts(child);
+}
+const above = node => node.parentNode ?? node.host;
+function kept(node) {
+    for (let at = above(node); at; at = above(at)) {
+        if (at.getAttribute?.("translate") === "no" || at.classList?.contains("notranslate")) return true;
+    }
+    return false;
+}
+"""
+# In the texts themselves, or by elements in their place, as Chromium's own translation does it.
+_TRANSLATE = f"""by_elements => {{ {_EVERY_TEXT}
+    let changed = 0;
+    for (const text of [...texts(document.body)]) {{
+        if (kept(text) || !text.data.trim()) continue;
+        changed += 1;
+        if (!by_elements) text.data = "{TRANSLATED}";
+        else {{
+            const font = document.createElement("font");
+            font.append(document.createElement("font"));
+            font.firstChild.textContent = "{TRANSLATED}";
+            text.replaceWith(font);
+        }}
+    }}
+    return changed;
+}}"""
+_SHOWN = f"""places => {{ {_EVERY_TEXT}
+    const found = Object.fromEntries(places.map(place => [place, []]));
+    for (const text of texts(document.body)) {{
+        found.quoted.push(...(text.data.match(/\\u2068[^\\u2069]*\\u2069/g) ?? []));
+        for (const place of places) {{
+            const within = place !== "quoted" && text.parentElement?.closest(place);
+            if (within && text.data.trim()) found[place].push(text.data);
+        }}
+    }}
+    return found;
+}}"""
+
+
+def shown(page: Page) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = page.evaluate(_SHOWN, list(KEPT))
+    return found
+
+
+@pytest.fixture
+def foreign(browser: Browser) -> Iterator[Page]:
+    """A visitor with a browser in another language, who may well have the page translated."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, locale="de-DE")
+    context.add_init_script(WATCH)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.mark.parametrize(
+    ("address", "places"),
+    [
+        ("Self-attention?step=Build+a+row&layer=3&head=2&token=3", (".root", "code, pre", "quoted")),
+        ("Head_view?layer=2", (".root", "quoted")),
+        ("Neuron_view?layer=2&token=3", (".root", "quoted")),
+        ("Tokenization?step=Tokens", (".tokens",)),
+    ],
+)
+def test_nothing_of_the_model_changes(lab: Lab, foreign: Page, address: str, places: Sequence[str]) -> None:
+    foreign.goto(f"{lab.url}/{address}&text={TEXT}")
+    expect(foreign.get_by_role("heading", level=1)).to_be_visible()
+    wait_idle(foreign)
+    expect(foreign.locator("html")).to_have_attribute("lang", "en")
+    before = shown(foreign)
+    assert {place for place in places if not before[place]} == set()
+    assert foreign.evaluate(_TRANSLATE, False) > 20
+    assert shown(foreign) == before
+    assert foreign.get_by_role("heading", level=1).inner_text() == TRANSLATED
+
+
+@pytest.mark.parametrize("translation", ["none", "in the texts", "by elements"])
+def test_what_streamlit_writes_anew_is_whole(lab: Lab, foreign: Page, translation: str) -> None:
+    """It does not know the elements that tokens in its sentences have, nor those of a translation."""
+    faults: list[str] = []
+    foreign.on("pageerror", lambda error: faults.append(str(error)))
+    foreign.goto(f"{lab.url}/Self-attention?step=Where+does+it+look%3F&layer=3&head=2&token=3&text={TEXT}")
+    wait_idle(foreign)
+    before = quoting(foreign)
+    if translation != "none":
+        foreign.evaluate(_TRANSLATE, translation == "by elements")
+    for token in (5, 8):
+        foreign.locator(".st-key-row_of_tokens_arcs .token").nth(token).click()
+        wait_idle(foreign)
+    after = quoting(foreign)
+    page = foreign.context.new_page()  # the same view, not translated
+    page.goto(foreign.url)
+    wait_idle(page)
+    there = quoting(page)
+    assert tokens(after) == tokens(there) != tokens(before)
+    assert after == there or translation != "none"  # what is not written anew stays translated
+    assert faults == []
+
+
+def tokens(sentences: Sequence[str]) -> list[list[str]]:
+    return [re.findall("\u2068[^\u2069]*\u2069", sentence) for sentence in sentences]
+
+
+def quoting(page: Page) -> list[str]:
+    """The texts of the page that quote tokens, each whole."""
+    found: list[str] = page.evaluate(
+        '() => [...document.querySelectorAll(\'[data-testid="stMain"] [data-testid="stMarkdownContainer"]\')]'
+        ".map(each => each.textContent).filter(each => each.includes('\\u2068'))"
+    )
+    return found

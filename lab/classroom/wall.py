@@ -35,6 +35,11 @@ _SAYS = {
     Phase.DISCUSS: "Find somebody who gave another answer, and try to convince each other.",
     Phase.CLOSED_AGAIN: "The answer comes at once.",
 }
+_TAUGHT = {
+    Phase.OPEN: "The class teaches: everybody writes",
+    Phase.CLOSED: "The class teaches: the model learns",
+    Phase.REVEALED: "What the model has learned",
+}
 _THIRD = (Phase.THIRD, Phase.THIRD_REVEALED)
 
 
@@ -55,9 +60,9 @@ def show(code: str) -> Seen:
 
 def _show_question(seen: Seen, question: Question) -> None:
     """Draw the question with its picture and its options; once it is revealed, its result takes the place of both."""
-    code = seen.state.code
+    code, names = seen.state.code, _TAUGHT if question.id == TEACHES else _NAMES
     with st.container(key="wall_top", horizontal=True, vertical_alignment="top"):
-        st.html(f'<p class="wall-round">{escape(_NAMES[seen.state.phase])}</p>')
+        st.html(f'<p class="wall-round">{escape(names.get(seen.state.phase, ""))}</p>')
         door.show_code(code)
     if question.id == TEACHES:
         _show_taught(question)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from base64 import b64encode
 from dataclasses import replace
 from html import escape
@@ -18,6 +19,7 @@ from lab.ui.teaching import with_larger_type
 # The width of a picture, and the factor of its type: half as wide as a wall of 1024 pixels, it has words of a thirtieth
 # of the wall's height, which can be read from the last row.
 _WIDTH, _LARGER = 440, 1.9
+_TITLE = 28  # characters of a line of the title
 
 
 def picture(figure: Figure | None) -> Picture | None:
@@ -38,7 +40,14 @@ def _larger(spec: dict[str, Any]) -> dict[str, Any]:
     size = 12 * _LARGER
     own = {"title": {"fontSize": size}, "axis": {"titleFontSize": size, "labelFontSize": size}}
     own["legend"] = {"titleFontSize": size, "labelFontSize": size}
-    return {**larger, "config": {**own, **larger.get("config", {})}}
+    title = {**larger["title"], "text": textwrap.wrap(_title(spec), _TITLE)} if "title" in larger else {}
+    return {**larger, "title": title, "config": {**own, **larger.get("config", {})}}
+
+
+def _title(spec: dict[str, Any]) -> str:
+    """The title of a figure, which has it in two forms (lab.charts.base.figure.base)."""
+    lines: list[str] = next((each["value"] for each in spec.get("params", ()) if each["name"] == "title_lines"), [])
+    return " ".join(lines)
 
 
 def show_picture(shown: Picture | None) -> None:

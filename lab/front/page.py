@@ -10,7 +10,7 @@ from lab.course.pages import BENCHES, GLOSSARY_PAGE, LESSONS, MODELS_PAGE, ROOM_
 from lab.course.sentences.first import FIRST
 from lab.course.ways import NAMES, SHORT, WHOLE, way
 from lab.course.words import escaped
-from lab.front import first_minute
+from lab.front import first_minute, for_a_class
 from lab.front.first_minute import FirstMinute
 from lab.models.catalogue import card
 from lab.ui import progress_view, shell, teaching
@@ -18,6 +18,8 @@ from lab.ui.frame.feedback import show_feedback
 from lab.ui.frame.ways import is_done, next_on, open_stage
 from lab.ui.parameters import BLANK_TEXT, WAY
 from lab.ui.quiz.question import progress
+from lab.ui.room.here import code_here
+from lab.ui.room.seat import key_of
 from lab.ui.shared.machine import MachineSetting, show_machine
 from lab.ui.texts import use_texts
 
@@ -32,6 +34,8 @@ def show() -> None:
     """Draw the page."""
     shell.route()
     first = first_minute.show(QUESTION)
+    if first.blank is not None and key_of(code_here()):
+        for_a_class.show(first.blank.trace, first.blank.place, BLANK_TEXT.chosen())
     _go_on(first)
     _machine(first)
     _lessons()

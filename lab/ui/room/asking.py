@@ -32,8 +32,8 @@ def offer(
 ) -> None:
     """Draw, for the teacher of a room, the buttons that ask the class; for others, the button that opens a room.
 
-    ``link`` and ``of`` mean the same as in a check. The class sees ``figure``, or the last figure above; a question
-    about places in a figure is not asked without one.
+    ``link`` and ``of`` mean the same as in a check, unless the question itself says what it is about. The class sees
+    ``figure``, or the last figure above; a question about places in a figure is not asked without one.
     """
     code = code_here()
     if not key_of(code):
@@ -48,7 +48,7 @@ def offer(
     if not of and {"layer", "head"} <= address.shown().keys():
         of = place(parameters.LAYER.chosen() - 1, parameters.HEAD.chosen() - 1)
     shown_at = shown | {parameters.STEP.name: parameters.STEP.chosen()}
-    asked = replace(question, lesson=lesson, about=about(shown, of), link=shown_at)
+    asked = replace(question, lesson=lesson, about=question.about or about(shown, of), link=shown_at)
     for kind in question.kinds:
         one = asked.asked_for(kind)
         st.button(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from lab.course.pages import LESSONS, number
+from lab.course.pages import LESSONS, number, page_of
 from lab.course.words import escaped
 from lab.rooms.rooms import MOST_SERIES
 from lab.rooms.series import (
@@ -28,6 +28,7 @@ from lab.ui.room.steps import SAID, change
 
 _TAKEN, _OWN = "_series.taken", "_series.own"
 _LESSONS = {lesson.id: lesson for lesson in LESSONS}
+_FIRST = page_of("course").id
 
 
 def add(code: str, item: Prepared | Own) -> bool:
@@ -73,7 +74,7 @@ def _show_item(code: str, at: int, item: Prepared | Own, *, asked: bool) -> None
 
 def _where(item: Prepared) -> str:
     lesson = _LESSONS.get(item.lesson)
-    return escaped(item.step) if lesson is None else f"lesson {number(lesson)}, {escaped(item.step)}"
+    return "the first page" if lesson is None else f"lesson {number(lesson)}, {escaped(item.step)}"
 
 
 def _show_own(code: str) -> None:
@@ -124,7 +125,8 @@ def _show_file(code: str, series: Series) -> None:
 def _take(code: str, text: str) -> None:
     try:
         series = read(text)
-        unknown = [item.lesson for item in series.items if isinstance(item, Prepared) and item.lesson not in _LESSONS]
+        pages = (_FIRST, *_LESSONS)
+        unknown = [item.lesson for item in series.items if isinstance(item, Prepared) and item.lesson not in pages]
         if unknown:
             raise SeriesError("This series has questions of lessons that this lab does not have.")
     except SeriesError as wrong:

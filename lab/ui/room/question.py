@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from lab.charts.tokens.chips import token_chips
-from lab.course.pages import lesson_of, number
+from lab.course.pages import Lesson, number, page_of
 from lab.course.words import stopped
 from lab.figures.room import NAMES, heads_chart, votes_of
 from lab.questions.forms import Kind, NumberAnswer, Picks
@@ -134,8 +134,9 @@ def see(question: Question, key: str, label: str = "") -> None:
     """Draw the link to the lesson's step, with the sentence and the head of the question, if a lesson has asked it."""
     if not question.lesson:
         return
-    lesson = lesson_of(question.lesson)
-    label, icon = label or f"See it in lesson {number(lesson)}, {lesson.title}", ":material/arrow_forward:"
+    lesson = page_of(question.lesson)
+    where = f"in lesson {number(lesson)}, {lesson.title}" if isinstance(lesson, Lesson) else "on the first page"
+    label, icon = label or f"See it {where}", ":material/arrow_forward:"
     if st.button(label, key=key, icon=icon, type="tertiary", on_click=_take, args=(question,)):
         selection.open_page(lesson, question.link.get(parameters.STEP.name, ""))
 

@@ -15,12 +15,13 @@ from lab.rooms.database import Unreachable
 from lab.rooms.rooms import NoSuchRoom
 from lab.rooms.server import server
 from lab.ui import parameters
-from lab.ui.address import absolute
+from lab.ui.address import absolute, dropped
 from lab.ui.room.opening import open_room
 from lab.ui.room.seat import keep_key, rooms_kept
 from lab.ui.room.steps import show_said
 
 _SAID, _TYPED = "_room_door", "_room_code"
+_LONGEST_KEY = 100
 KEY = "key"  # the parameter of a second teacher's link
 
 
@@ -40,11 +41,8 @@ def _address(link: dict[str, str]) -> str:
 
 def take_key(code: str) -> None:
     """Take the key of a second teacher's link, if it is right, and drop it from the address."""
-    key = st.query_params.get(KEY)
-    if key is None:
-        return
-    del st.query_params[KEY]
-    if len(key) < 100 and server().is_teachers(code, key):
+    key = dropped(KEY)
+    if key is not None and len(key) < _LONGEST_KEY and server().is_teachers(code, key):
         keep_key(code, key)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
-from lab.classroom import door, participant, printed, teacher, wall
+from lab.classroom import door, participant, plan, printed, teacher, wall
 from lab.questions.asking import Asking
 from lab.rooms.codes import spaced
 from lab.rooms.database import Unreachable
@@ -23,6 +23,9 @@ _Count = Callable[[State], None]
 def show(again: Mapping[str, Sequence[Asking]]) -> None:
     """Draw the door, or the room. ``again`` has, for each lesson id, what makes third questions."""
     shell.route()
+    if parameters.PLAN.chosen() in plan.PLANS:
+        plan.show(parameters.PLAN.chosen(), again)
+        return
     code = code_here()
     st.title(f"Room {spaced(code)}" if code else "Room", anchor=False)
     if not code:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from lab.classroom import class_teaches, door, people, printed, summary
+from lab.classroom import class_teaches, door, people, plan, printed, summary
 from lab.course.pages import LESSONS, number
 from lab.questions.asking import Asking
 from lab.questions.question import Question
@@ -51,7 +51,7 @@ def show(code: str, key: str, again: Mapping[str, Sequence[Asking]]) -> Taught:
     else:
         show_question(taught.question, phase)
         see(taught.question.question, "room.see", "Back to its lesson" if phase in ROUND else "")
-    _show_prepared(code, taught)
+    _show_prepared(code, taught, again)
     _show_tools(code, key, taught)
     summary.show(server().rooms.summary(code, key))
     return taught
@@ -68,11 +68,12 @@ def _third(taught: Taught, again: Mapping[str, Sequence[Asking]]) -> Third | Non
     return make
 
 
-def _show_prepared(code: str, taught: Taught) -> None:
+def _show_prepared(code: str, taught: Taught, again: Mapping[str, Sequence[Asking]]) -> None:
     count = taught.series.count('"kind":')
     label = f"Prepared questions: {count}" if count else "Prepare questions"
     with st.expander(label, icon=":material/playlist_play:", expanded=False):
         prepared.show(code, taught.series, taught.place)
+        plan.show_offers(code, again)
 
 
 def _show_tools(code: str, key: str, taught: Taught) -> None:

@@ -43,6 +43,15 @@ def absolute(link: Mapping[str, str]) -> str:
     return f"{here.scheme}://{here.netloc}{here.path or '/'}{query}" if here.netloc else ""
 
 
+def dropped(name: str) -> str | None:
+    """Take a parameter that no page has out of the address, and return its value; None if it is not there."""
+    if name not in st.query_params:
+        return None
+    value = st.query_params[name]
+    del st.query_params[name]
+    return value
+
+
 def is_on_screen(page: Page) -> bool:
     """Return whether ``page`` was on screen in the run before."""
     return bool(st.session_state.get(_AT) == page.id)

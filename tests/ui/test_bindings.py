@@ -140,7 +140,7 @@ def opened(link: dict[str, str], page: str = "self-attention") -> AppTest:
 def test_a_copied_link_has_what_its_page_uses_and_loses_nothing_of_it() -> None:
     wanted = {each.name: another(each) for each in PARAMETERS}
     kept = {each.name for each in PARAMETERS if each.kept}
-    assert kept == wanted.keys() - {"step", "card", "look_up", "seed", "teach", "room", "projector", "summary"}
+    assert kept == wanted.keys() - {"step", "card", "look_up", "seed", "teach", "room", "projector", "summary", "plan"}
     read = {"mode", "text", "pair", "model", "weights", *(each.name for each in parameters.TOYS)}
     carried = set()
     for page in (page for menu in MENUS.values() for page in menu):

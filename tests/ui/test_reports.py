@@ -17,6 +17,7 @@ UI = Path(__file__).parents[2] / "lab"
 KINDS = [kind for kind in vars(reports).values() if isinstance(kind, type) and issubclass(kind, Report)]
 GOOD: dict[str, Any] = {
     "SeatKept": {"seat": ["K7W2QD", "a.b", "key", "me"]},
+    "RoomsKept": {"rooms": [["K7W2QD", "key"]]},
     "ProgressKept": {"kept": ["me", "{}"]},
     "FileChosen": {"file": ["1.2", 3, "{}"]},
     "TokenChosen": {"choice": ["1", 2, -1]},

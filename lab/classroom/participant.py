@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from lab.classroom import answer, class_teaches
+from lab.classroom import answer, class_teaches, kept
 from lab.figures.room import NAMES
 from lab.questions.question import Question
 from lab.rooms.database import Unreachable
@@ -79,6 +79,7 @@ def show(code: str, seat: str) -> Seen:
         shown.explain(question)
         shown.rounds(seen.rounds, seen, "room")
         shown.see(question, "room.see")
+        _offer_page(seen.state.code, seat)
     else:
         if question is not None:
             shown.list_options(question)
@@ -136,8 +137,10 @@ def _form(seen: Seen, question: Question, seat: str) -> None:
             "The teacher has deleted the answers of this round. Send your answer again.", icon=":material/refresh:"
         )
     elif mine is not None:
-        kept = f"{answer.said(question, mine[0])}, {_SURE[mine[1]].lower()}"
-        st.success(f"Your answer is in: {kept}. You can change it until the round closes.", icon=":material/check:")
+        given_now = f"{answer.said(question, mine[0])}, {_SURE[mine[1]].lower()}"
+        st.success(
+            f"Your answer is in: {given_now}. You can change it until the round closes.", icon=":material/check:"
+        )
     _say()
 
 
@@ -154,6 +157,16 @@ def _show_mine(seen: Seen, question: Question) -> None:
             st.error(f"{told} **That is not right.**", icon=":material/close:")
     if not given:
         st.info("You did not answer this question.", icon=":material/info:")
+
+
+def _offer_page(code: str, seat: str) -> None:
+    """Offer a page to keep: what was asked and answered, which is deleted here with the room."""
+
+    def made() -> str:
+        return kept.page(server().rooms.history(code, seat))
+
+    label, name = "Keep my answers", "inside-bert-answers.html"
+    st.download_button(label, made, name, "text/html", on_click="ignore", icon=":material/download:")
 
 
 def _show_given(seen: Seen, question: Question) -> None:

@@ -28,7 +28,20 @@ from lab.rooms.schema import (
     drop_unused,
     note_use,
 )
-from lab.rooms.seen import MOST_SECONDS, Seen, State, Taught, Told, door_of, seen, states_of, taught, told
+from lab.rooms.seen import (
+    MOST_SECONDS,
+    Mine,
+    Seen,
+    State,
+    Taught,
+    Told,
+    door_of,
+    history,
+    seen,
+    states_of,
+    taught,
+    told,
+)
 from lab.rooms.states import NEXT, ROUND, Phase
 
 UNUSED_LIFE = 60 * 60  # seconds until a room without a sign of its teacher is deleted
@@ -343,6 +356,11 @@ class Rooms:
         """Read everything that a participant or the projector may see, all from the same moment. Raises NoSuchRoom."""
         with reading(self._engine) as connection:
             return seen(connection, _locked(connection, code, shared=True), hashed(seat))
+
+    def history(self, code: str, seat: str) -> tuple[Mine, ...]:
+        """All that was revealed to a participant so far, with the participant's own answers. Raises NoSuchRoom."""
+        with reading(self._engine) as connection:
+            return history(connection, _locked(connection, code, shared=True), hashed(seat))
 
     def taught(self, code: str, key: str) -> Taught:
         """The teacher's view: the last question with its answer, and all its rounds.

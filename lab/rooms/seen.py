@@ -198,6 +198,35 @@ def told(connection: Connection, room: Row) -> tuple[Told, ...]:
     return tuple(each for each in every if each.question.id != TEACHES)
 
 
+@dataclass(frozen=True)
+class Mine:
+    """A revealed question, and what one participant answered in each round: the answer and the confidence."""
+
+    question: Question
+    answers: Mapping[int, tuple[float, int]]
+
+
+def history(connection: Connection, room: Row, who: str) -> tuple[Mine, ...]:
+    """All questions that were revealed to a participant, with the participant's answers; third ones are their own."""
+    phase = Phase(room.phase)
+    found = []
+    for row in connection.execute(
+        select(QUESTIONS).where(QUESTIONS.c.room_id == room.id).order_by(QUESTIONS.c.number)
+    ).all():
+        asked = read(row.posed)
+        shown = (
+            SHOWN.get(phase, ()) if row.number == room.number and phase is not Phase.LOBBY else tuple(ROUND.values())
+        )
+        own = (ANSWERS.c.question_id == row.id) & (ANSWERS.c.who == who)
+        given = connection.execute(select(ANSWERS.c.round, ANSWERS.c.value, ANSWERS.c.confidence).where(own)).all()
+        mine = {each.round: (each.value, each.confidence) for each in given}
+        if shown and not asked.is_open:
+            found.append(Mine(asked, {turn: each for turn, each in mine.items() if turn != _THIRD}))
+        if row.third and _THIRD in shown:
+            found.append(Mine(read(row.third), {turn: each for turn, each in mine.items() if turn == _THIRD}))
+    return tuple(found)
+
+
 def _state(connection: Connection, room: Row) -> State:
     return states_of(connection, [room], ROOMS.c.id == room.id)[room.code]
 

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from lab.classroom import door, page
+from lab.classroom import door, kept, page
 from lab.questions.question import Option, Question
 from lab.rooms import log
 from lab.rooms.codes import new_secret
 from lab.rooms.database import Unreachable
 from lab.rooms.rooms import Rooms
+from lab.rooms.seen import Mine
+from lab.rooms.series import Own, own_question, read, written
 from lab.rooms.server import Limit, RoomServer, server
 from lab.rooms.states import Phase
 from lab.ui.room import asking, seat, third, waiting
@@ -188,8 +190,8 @@ def test_the_rest_of_the_lab_waits_for_the_reveal(browsers: Browsers) -> None:
 def test_a_made_up_key_does_not_pass_the_notice(browsers: Browsers) -> None:
     code, key = asked(visit(ROOM))
     learner = visit(LESSON, room=code)
-    for kept, waits in ((new_secret(), True), (key, False)):
-        learner.session_state["_room_keys"] = {code: kept}
+    for given, waits in ((new_secret(), True), (key, False)):
+        learner.session_state["_room_keys"] = {code: given}
         assert ("The class is answering a question." in words(again(learner))) is waits
 
 
@@ -294,12 +296,10 @@ def test_asking_leaves_the_lesson_as_it_is_and_takes_the_figure_along(browsers: 
 def test_a_prepared_question_is_two_clicks_away_and_an_own_one_is_one(browsers: Browsers) -> None:
     at, code, key = in_a_lesson()
     press(at, "Keep for later")
-    from lab.rooms.series import Own, read, written
-
     rooms = server().rooms
-    kept = read(rooms.taught(code, key).series)
-    assert [each.said for each in kept.items] and kept.items[0].kind == "prepared"
-    rooms.set_series(code, key, written(kept.with_item(Own("<b>Own</b> question?", ("yes", "no"), 0))))
+    series = read(rooms.taught(code, key).series)
+    assert [each.said for each in series.items] and series.items[0].kind == "prepared"
+    rooms.set_series(code, key, written(series.with_item(Own("<b>Own</b> question?", ("yes", "no"), 0))))
     shown = visit(ROOM, room=code)
     shown.session_state["_room_keys"] = {code: key}
     again(shown)
@@ -334,3 +334,11 @@ def test_this_browsers_rooms_are_on_the_page_of_rooms(browsers: Browsers, monkey
     assert backs == [f"Back to room {code[:3]} {code[3:]}: 0 people, 0 asked"]
     press(at, backs[0])
     assert "Delete the room" in labels(at)
+
+
+def test_the_page_to_keep_has_the_answers_and_is_text(browsers: Browsers) -> None:
+    hostile = "<img src=x onerror=alert(1)> **x**"
+    asked_ = own_question(Own(hostile, ("yes", hostile), 0))
+    html = kept.page([Mine(asked_, {1: (1, 2), 2: (0, 3)})])
+    assert "<img src=x" not in html and "&lt;img" in html and "default-src 'none'" in html
+    assert html.count('class="right"') == html.count('class="wrong"') == 1

@@ -343,3 +343,17 @@ def test_the_clock_of_a_round_ends_with_it_and_never_runs_for_days(rooms: Rooms)
     assert state(rooms, code).left(now) is None
     with pytest.raises(NotNow):
         rooms.set_clock(code, key, 60)
+
+
+def test_a_participant_keeps_what_was_revealed_and_no_more(rooms: Rooms) -> None:
+    code, key, people = opened(rooms)
+    rooms.vote(code, people[0], 1, 1, 2, 1)
+    assert rooms.history(code, people[0]) == ()
+    rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
+    rooms.step(code, key, Phase.CLOSED, Phase.REVEALED)
+    (mine,) = rooms.history(code, people[0])
+    assert (mine.question, mine.answers) == (posed(), {1: (2, 1)})
+    rooms.step(code, key, Phase.REVEALED, Phase.LOBBY)
+    rooms.ask(code, key, posed(1))
+    assert [each.question for each in rooms.history(code, people[0])] == [posed()]
+    assert [each.answers for each in rooms.history(code, people[1])] == [{}]

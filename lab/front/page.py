@@ -134,8 +134,9 @@ def _for_teachers() -> None:
         "another number, to the address. Everybody who opens this address gets the same checks, with the answers in "
         "the same order.\n- **A task.** The address of a page contains the sentence, the model, the step, the head "
         "and the cuts. Choose them, and then copy the address.\n- **The class answers together.** Open a room. All "
-        "learners answer a question of a lesson alone, discuss it, and answer it again. Then they answer a similar "
-        "question about another sentence."
+        "learners see a figure and answer a question about it alone, discuss it, and answer it again; or they teach a "
+        "model. A room has plans for 45 and 90 minutes.\n- **A course system.** With `?teach=1`, the check of each "
+        "lesson is also a file for Moodle (XML, GIFT)."
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Teach", icon=":material/co_present:", on_click=teaching.turn, args=(1,))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -13,6 +13,7 @@ from lab.ui import parameters
 from lab.ui.parameter_kinds import Parameter, drawn
 
 _AT = "_page"
+_UNWRITTEN = "_unwritten"  # what the page shows and Python has not written into the URL, in the run before
 # The parameters that every page reads: a text by a model, or a toy's letters. The toy's own parameters, and the seed of
 # the model before training, are named only in addresses where they matter.
 _READ: tuple[Parameter[Any], ...] = (
@@ -92,6 +93,26 @@ def not_in_url() -> dict[str, str]:
 def written() -> dict[str, str]:
     """Return the parameters that the URL names, as far as Python knows the URL."""
     return st.query_params.to_dict()
+
+
+def remember(unwritten: dict[str, str]) -> None:
+    """Note at the end of a run which parameters of the view only the browser writes into the URL."""
+    st.session_state[_UNWRITTEN] = here().id, unwritten
+
+
+def link(**more: str) -> str:
+    """Return the whole address of the view on screen, with ``more`` parameters; "" if the browser has not told it.
+
+    With ``figure``, the address is that of a figure alone, for a frame.
+    """
+    if not (page := st.context.url):
+        return ""
+    at, unwritten = st.session_state.get(_UNWRITTEN, ("", {}))
+    stale = set(not_on_page())
+    named = (unwritten if at == here().id else {}) | {
+        name: value for name, value in written().items() if name not in stale
+    }
+    return f"{page}?{urlencode(named | more | ({'embed': 'true'} if 'figure' in more else {}))}".rstrip("?")
 
 
 def not_on_page() -> list[str]:

@@ -41,7 +41,7 @@ def draw_tree(call: partial[TreeChart], key: str = "influence-tree") -> None:
     chart = call()
     with framed(key):
         mount("influence_tree", chart.payload, key)
-        show_numbers(chart.table, key, call)
+        show_numbers(chart.table, key, call, chart)
 
 
 @cache

@@ -18,7 +18,9 @@ from lab.charts.base.picture import drawable, png, svg
 from lab.charts.base.plotted import Plotted
 from lab.charts.base.tables import to_csv
 from lab.charts.cells.heatmap import Heatmap
+from lab.charts.kept.keepable import Keepable
 from lab.models.memo import kept
+from lab.ui import taking
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.reports import CellsClicked, heard
 from lab.ui.teaching import larger_chart, larger_plotly
@@ -33,6 +35,7 @@ _MIME = {
     "png": "image/png",
     "svg": "image/svg+xml",
     "ipynb": "application/x-ipynb+json",
+    "html": "text/html",
 }
 
 
@@ -128,7 +131,7 @@ def draw_plotly(call: partial[Plotted], key: str) -> None:
     plotted = call()
     with framed(key):
         st.plotly_chart(larger_plotly(plotted.figure), key=key, alt=plotted.alt, config={"displayModeBar": False})
-        show_numbers(plotted.table, key, call)
+        show_numbers(plotted.table, key, call, plotted)
 
 
 def draw_sankey(call: partial[Plotted], key: str) -> None:
@@ -165,16 +168,23 @@ def show_numbers(
     make_table: Callable[[], pd.DataFrame],
     key: str,
     call: partial[Any] | None = None,
-    figure: Figure | None = None,
+    figure: Keepable | None = None,
+    *,
+    of_step: bool = True,
 ) -> None:
     """Draw the button of a figure.
 
-    The button opens the numbers as a table, which is made only at the click, and the files to download. :func:`code`
-    adds the code that made the numbers.
+    The button opens the numbers as a table, which is made only at the click, the files to download, the Python that
+    makes the figure, and the address of the figure alone. :func:`code` adds the code that made the numbers, and
+    :func:`lab.ui.frame.closing.meaning` what the figure means; both do so for the figure of the step (``of_step``), and
+    not for the sentence above it.
     """
-    label, icon = "Numbers and files", ":material/more_horiz:"
+    label = "Numbers and files" if of_step else "Take the sentence along"
+    icon = ":material/more_horiz:"
+    told = taking.begin_figure() if of_step else []
     with st.popover(label, icon=icon, type="tertiary", help=label, on_change="rerun", key=f"{key}.table") as pop:
-        st.session_state[_LAST] = pop
+        if of_step:
+            st.session_state[_LAST] = pop
         if pop.open:
             table = make_table()
             st.dataframe(table)
@@ -182,11 +192,17 @@ def show_numbers(
                 st.caption(f"{len(table.columns)} columns: scroll the table sideways, or download the CSV.")
             with st.container(horizontal=True):
                 file("CSV", key, "csv", to_csv(table))
-                if figure is not None and drawable(figure):
+                if isinstance(figure, Figure) and drawable(figure):
                     file("PNG", key, "png", partial(_drawn, png, figure))
                     file("SVG", key, "svg", partial(_drawn, svg, figure))
                 if call is not None:
                     take_notebook(call, key)
+                if figure is not None:
+                    said, make = taking.kept_file(figure, call, table, told)
+                    file(said, key, "html", make)
+            if figure is not None:
+                with st.expander("On another page", icon=":material/open_in_new:"):
+                    taking.show_address(key)
 
 
 def file(label: str, key: str, kind: str, data: bytes | Callable[[], str | bytes]) -> None:

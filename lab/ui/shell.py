@@ -18,7 +18,7 @@ from lab.course.words import escaped
 from lab.models.cores import begin_in_front
 from lab.models.encoding import TextError
 from lab.text.bundled import TextsMissing
-from lab.ui import address, memory, parameters, runs, selection, sidebar, teaching
+from lab.ui import address, memory, parameters, runs, selection, sidebar, taking, teaching
 from lab.ui.drawing import forget_figures
 from lab.ui.frame import strip
 from lab.ui.frame.closing import leave_what_was_tried
@@ -69,6 +69,7 @@ def run() -> None:
 def _run() -> None:
     drawn().clear()
     forget_figures()
+    taking.forget()
     forget_marks()
     routed = _navigation()
     page = page_at(routed.url_path)
@@ -138,6 +139,7 @@ def _finish(interrupted: bool) -> None:
 
 def _complete_the_address() -> None:
     missing = address.not_in_url() | ({} if parameters.TEXT.name in drawn() else own_texts())
+    address.remember(missing)
     stale = address.not_on_page()
     if missing or stale:
         # The parameters that Python wrote into the URL are sent along: by then the browser has forgotten the others,

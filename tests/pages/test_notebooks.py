@@ -66,10 +66,10 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Taken]]:
     found: dict[str, Taken] = {}
     show = figures.show_numbers
 
-    def remember(table: Any, key: str, call: partial[Any] | None = None, figure: Any = None) -> None:
+    def remember(table: Any, key: str, call: partial[Any] | None = None, figure: Any = None, **given: Any) -> None:
         if call is not None:
             found[key] = (call, table)
-        show(table, key, call, figure)
+        show(table, key, call, figure, **given)
 
     for name, module in list(sys.modules.items()):
         if name.startswith("lab.") and getattr(module, "show_numbers", None) is show:

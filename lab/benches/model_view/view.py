@@ -112,7 +112,7 @@ def show(seen: HeadsView) -> None:
                 "read the job. Lesson 6 names heads by this text alone, so its names can differ."
             )
         call = partial(head_numbers, trace, corrected, tau)
-        show_numbers(call, "heads", call)
+        show_numbers(call, FIGURE, call, view)
     with right:
         _show_opened(seen)
 

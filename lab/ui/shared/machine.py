@@ -124,7 +124,7 @@ def show_machine(trace: Trace, key: str, setting: MachineSetting) -> None:
             "has learned nothing."
         )
     if not setting.waits:
-        show_numbers(figure.table, f"{key}-numbers", call)
+        show_numbers(figure.table, key, call, figure)
 
 
 @st.dialog("The whole machine", width="large")

@@ -71,7 +71,7 @@ def show_word_forms(
     sent = chart.payload(replace(page, doors=doors, hint=hint, lenses=offered, lens=said))
     mount("word_forms", sent, key, states=["act"], on_change=partial(_act, key, trace, at))
     if not page.waits:
-        show_numbers(chart.table, f"{key}-numbers", call)
+        show_numbers(chart.table, key, call, chart)
     address.keep_in_url()
     if choose_lens:
         address.keep(READ_WITH)

@@ -20,7 +20,7 @@ from lab.charts.base.tables import to_csv
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.kept.keepable import Keepable
 from lab.models.memo import kept
-from lab.ui import taking
+from lab.ui import alone, taking
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.reports import CellsClicked, heard
 from lab.ui.teaching import larger_chart, larger_plotly
@@ -58,11 +58,13 @@ def draw(figure: Figure | partial[Any], key: str, *, clickable: bool = False) ->
 
     If ``figure`` is the call that makes the figure, a notebook can be downloaded, and the figure is kept with its run.
     """
-    return _draw(_made(figure, clickable), key, clickable, figure)
+    return {} if alone.skips(key) else _draw(_made(figure, clickable), key, clickable, figure)
 
 
 def draw_cells(call: partial[Heatmap], key: str) -> tuple[int, int] | None:
     """Draw a heatmap whose cells can be clicked; return row and column of the cell clicked last, from 0."""
+    if alone.skips(key):
+        return None
     ready = _made(call, True)
     assert isinstance(ready.figure, Heatmap)
     return ready.figure.clicked(_draw(ready, key, True, call))
@@ -102,7 +104,7 @@ def _ready(figure: Figure, clickable: bool) -> _Ready:
 def _draw(ready: _Ready, key: str, clickable: bool, call: Figure | partial[Any]) -> dict[str, Any]:
     figure, drawn = ready.figure, larger_chart(dict(ready.spec))
     select: Literal["rerun", "ignore"] = "rerun" if clickable else "ignore"
-    with framed(key):
+    with alone.drawing(key), framed(key):
         event = st.vega_lite_chart(ready.data, drawn, width=figure.width, key=key, alt=figure.alt, on_select=select)
         show_numbers(figure.table, key, call if isinstance(call, partial) else None, figure)
     return dict(event) if clickable and isinstance(event, dict) else {}
@@ -128,8 +130,10 @@ def _sent(rows: list[dict[str, Any]]) -> Any:
 
 def draw_plotly(call: partial[Plotted], key: str) -> None:
     """Draw a Plotly chart, with its table, files and notebook."""
+    if alone.skips(key):
+        return
     plotted = call()
-    with framed(key):
+    with alone.drawing(key), framed(key):
         st.plotly_chart(larger_plotly(plotted.figure), key=key, alt=plotted.alt, config={"displayModeBar": False})
         show_numbers(plotted.table, key, call, plotted)
 
@@ -181,6 +185,8 @@ def show_numbers(
     """
     label = "Numbers and files" if of_step else "Take the sentence along"
     icon = ":material/more_horiz:"
+    if alone.is_on():
+        return
     told = taking.begin_figure() if of_step else []
     with st.popover(label, icon=icon, type="tertiary", help=label, on_change="rerun", key=f"{key}.table") as pop:
         if of_step:

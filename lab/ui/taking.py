@@ -76,7 +76,7 @@ def _write(figure: Keepable, call: partial[Any] | None, table: pd.DataFrame, sai
 
 def show_address(key: str) -> None:
     """Draw the address that shows the figure ``key`` alone, and the frame for a slide or a course page."""
-    alone = address.link(figure=key)
+    alone = address.link(alone=key)
     if not alone:
         return
     st.caption("The address shows this figure alone, alive. The second line puts it into a slide or a course page.")

@@ -11,7 +11,7 @@ from streamlit.components.v2.types import ComponentRenderer
 
 from lab.charts.components import javascript, style
 from lab.charts.components.influence_tree import TreeChart
-from lab.ui import alone
+from lab.ui import alone, taking
 from lab.ui.drawing import framed, show_numbers
 
 
@@ -35,6 +35,8 @@ def mount(
     figure = key.removeprefix("_")
     if alone.skips(figure):
         return dict.fromkeys(states)
+    if figure == key:
+        taking.begin_figure(key)
     callbacks: dict[str, Any] = {f"on_{state}_change": on_change or _rerun for state in states}
     with alone.drawing(figure):
         result = _component(name)(key=key, data=payload, **callbacks)

@@ -165,6 +165,7 @@ def framed(key: str) -> DeltaGenerator:
 
     :func:`show_numbers`, called in this place, has a small button in the upper right corner.
     """
+    taking.begin_figure(key)
     return st.container(key=f"figure-{key}")
 
 
@@ -187,7 +188,7 @@ def show_numbers(
     icon = ":material/more_horiz:"
     if alone.is_on():
         return
-    told = taking.begin_figure() if of_step else []
+    told = taking.told_of(key) if of_step else []
     with st.popover(label, icon=icon, type="tertiary", help=label, on_change="rerun", key=f"{key}.table") as pop:
         if of_step:
             st.session_state[_LAST] = pop
@@ -207,8 +208,9 @@ def show_numbers(
                     said, make = taking.kept_file(figure, call, table, told)
                     file(said, key, "html", make)
             if figure is not None:
-                with st.expander("On another page", icon=":material/open_in_new:"):
-                    taking.show_address(key)
+                taking.show_address(key)
+            if call is not None:
+                taking.show_script(call, key, kept=figure is not None)
 
 
 def file(label: str, key: str, kind: str, data: bytes | Callable[[], str | bytes]) -> None:

@@ -21,18 +21,27 @@ _MARKS = re.compile(r"(?<!\\)[*`]+")
 _MEGABYTE = 1_000_000
 
 
-def begin_figure() -> list[str]:
-    """Note that a figure is drawn; return the list of what the page says of it from now on (:func:`tell`)."""
+def begin_figure(key: str) -> list[str]:
+    """Note that the figure ``key`` is drawn; return the list of what the page says of it from now on (:func:`tell`)."""
     told: list[str] = []
-    st.session_state[_TOLD] = told
+    st.session_state[_TOLD] = key, told
     return told
+
+
+def told_of(key: str) -> list[str]:
+    """Return the list of what the page says of the figure ``key``, which was drawn last."""
+    last = st.session_state.get(_TOLD)
+    if isinstance(last, tuple) and last[0] == key:
+        told: list[str] = last[1]
+        return told
+    return begin_figure(key)
 
 
 def tell(meaning: str) -> None:
     """Note what the figure that was drawn last means, for its file; ``meaning`` is Markdown of the lab."""
     told = st.session_state.get(_TOLD)
-    if isinstance(told, list):
-        told.append(plain(_MARKS.sub("", meaning)))
+    if isinstance(told, tuple):
+        told[1].append(plain(_MARKS.sub("", meaning)))
 
 
 def forget() -> None:
@@ -74,12 +83,25 @@ def _write(figure: Keepable, call: partial[Any] | None, table: pd.DataFrame, sai
         return keep(figure, call, about, table)
 
 
+def show_script(call: partial[Any], key: str, *, kept: bool) -> None:
+    """Draw the Python that makes a figure, folded; nothing if its numbers cannot be made from plain values."""
+    from lab.figures.notebook import script
+
+    try:
+        lines = script(call, key, kept=kept)
+    except TypeError:
+        return
+    with st.expander("In Python", icon=":material/terminal:"):
+        st.code(lines, language="python", wrap_lines=True)
+
+
 def show_address(key: str) -> None:
     """Draw the address that shows the figure ``key`` alone, and the frame for a slide or a course page."""
     alone = address.link(alone=key)
     if not alone:
         return
-    st.caption("The address shows this figure alone, alive. The second line puts it into a slide or a course page.")
-    st.code(alone, language=None, wrap_lines=True)
     frame = f'<iframe src="{escape(alone)}" width="100%" height="480" title="A figure of Inside BERT"></iframe>'
-    st.code(frame, language="html", wrap_lines=True)
+    with st.expander("On another page", icon=":material/open_in_new:"):
+        st.caption("The address shows this figure alone, alive. The second line puts it into a slide or a course page.")
+        st.code(alone, language=None, wrap_lines=True)
+        st.code(frame, language="html", wrap_lines=True)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-import lab
+from benchmarks.server import Lab
 from lab.charts.kept.file import About, written
 from lab.figures.keeping import keep
+from lab.models.loading import load_model
 from lab.models.stamp import stamp
 from lab.models.trace import Trace
+from lab.models.trace import trace as run
 from tests.browser.accessibility import violations
-from tests.browser.harness import EXTREMES, View, visit
+from tests.browser.harness import EXTREMES, View, visit, wait_idle
 from tests.charts.samples import HOSTILE, a_heatmap
 from tests.figures.kept_figures import COMPONENTS, kept_figures
 
@@ -33,7 +36,7 @@ def kept(trace: Trace, name: str, folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def trace() -> Trace:
-    return lab.trace(lab.load_model("lab-minilm"), TEXT)
+    return run(load_model("lab-minilm"), TEXT)
 
 
 @pytest.fixture
@@ -69,7 +72,7 @@ def drawn(page: Page) -> str:
 def test_a_file_draws_its_figure_from_disk(
     name: str, text: str, opened: Open, view: View, trace: Trace, tmp_path: Path
 ) -> None:
-    read = trace if text == TEXT else lab.trace(trace.model, text)
+    read = trace if text == TEXT else run(trace.model, text)
     page = opened(kept(read, name, tmp_path))
     figure = page.locator(drawn(page))
     box = figure.bounding_box()
@@ -124,6 +127,29 @@ def test_a_figure_says_what_only_the_lab_has(opened: Open, trace: Trace, tmp_pat
     expect(page.get_by_role("button", name="Keep heads in the link")).to_have_count(0)
     page.get_by_role("button", name="Head 3", exact=True).click()
     expect(page.get_by_role("button", name="Head 3", exact=True)).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_figure_is_kept_from_its_corner(lab: Lab, browser: Browser, tmp_path: Path) -> None:
+    with visit(browser, View()) as visitor:
+        page = visitor.page
+        page.goto(f"{lab.url}/Head_view?text=%3Cb%3Ethe+cat%3C%2Fb%3E+sat")
+        wait_idle(page)
+        page.get_by_role("button", name="Numbers and files").click()
+        wait_idle(page)
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Keep it", exact=False).click()
+        path = tmp_path / download.value.suggested_filename
+        download.value.save_as(path)
+        assert path.name == "head_view.html"
+        page.context.set_offline(True)
+        page.goto(path.as_uri())
+        expect(page.get_by_role("heading", level=1)).to_have_text("Head view")
+        expect(page.get_by_role("heading", name="What this means")).to_be_visible()
+        expect(page.get_by_text("looks most at")).to_be_visible()
+        expect(page.locator("bdi", has_text="<b>the cat</b> sat")).to_be_visible()
+        expect(page.locator(".space canvas")).to_be_visible()
+        back = page.get_by_role("link", name="Open this view in the lab")
+        expect(back).to_have_attribute("href", re.compile(rf"^{re.escape(lab.url)}/Head_view\?.*text=%3Cb%3Ethe"))
 
 
 def test_the_colours_follow_the_system(opened: Open, trace: Trace, tmp_path: Path) -> None:

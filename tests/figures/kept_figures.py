@@ -9,7 +9,7 @@ from typing import Any
 from lab.analysis.flow.reading import Reading
 from lab.analysis.words.masking import is_hidden
 from lab.benches.head_view.view import head_view_of
-from lab.benches.model_view.view import frames_of, view_of
+from lab.benches.model_view.view import all_heads
 from lab.benches.neuron_view.dimensions import neurons
 from lab.figures.attention import attention_map
 from lab.figures.flow import attention_flow, influence
@@ -34,16 +34,12 @@ LAYER, HEAD, QUERY, KEY = 4, 10, 5, 1
 CUT = "3"  # of the word that forms: token 3, counted from 1, is cut off
 
 
-def _model_view(trace: Trace) -> Any:
-    return view_of(trace, (LAYER, HEAD), frames_of(trace, "Confidence (max)", True, 0.01))
-
-
 def kept_figures(trace: Trace) -> dict[str, Callable[[], Any]]:
     """The calls that make the figures, by name: the eight components, a chart, a radar, a Sankey."""
     blank = next((at for at in range(len(trace)) if is_hidden(trace, at)), len(trace) - 1)
     return {
         "head_view": partial(head_view_of, trace, LAYER, heads=(HEAD,)),
-        "model_view": partial(_model_view, trace),
+        "model_view": partial(all_heads, trace, (LAYER, HEAD), "Confidence (max)", True),
         "neuron_view": partial(neurons, trace, LAYER, HEAD, QUERY),
         "sentence": partial(sentence, trace, QUERY, KEY, of=(LAYER, HEAD)),
         "word_forms": partial(word_forms, trace, blank, CUT),

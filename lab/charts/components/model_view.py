@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -45,6 +45,7 @@ class ModelView(Keepable):
     opened       the layer and head marked as open, from 0
     told         how often Python has chosen the open head; a head that the reader opened later stays open
     jobs         the job of a head, by layer and head from 0; such a head has a mark
+    numbers      makes the table; without it, the table has each head's strongest cell
 
     :meth:`payload` raises ValueError for numbers outside [0, 1].
     """
@@ -57,6 +58,7 @@ class ModelView(Keepable):
     opened: tuple[int, int] = (0, 0)
     told: int = 0
     jobs: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    numbers: Callable[[], pd.DataFrame] | None = None
 
     @cached_property
     def maps(self) -> NDArray[np.uint16]:
@@ -75,7 +77,12 @@ class ModelView(Keepable):
         return f"{self.heading}: {layers} × {heads} small maps of attention between {len(self.labels)} tokens."
 
     def table(self) -> pd.DataFrame:
-        """Return a line for each head, counted from 1: its strongest cell, and the value that colours its frame."""
+        """Return a line for each head, counted from 1: its strongest cell, and the value that colours its frame.
+
+        If the view has other ``numbers``, these are returned.
+        """
+        if self.numbers is not None:
+            return self.numbers()
         layers, heads, side = self.maps.shape[:3]
         maps, names = np.asarray(self.thumbnails.maps), unique_names(self.labels)[:: self.thumbnails.block]
         query, key = np.divmod(maps.reshape(layers * heads, -1).argmax(-1), side)

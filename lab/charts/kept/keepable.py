@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,7 +39,7 @@ class Keepable:
         """Return the figure as a file draws it."""
         raise NotImplementedError
 
-    def save(self, path: str | Path, of: Trace | None = None) -> None:
+    def save(self, path: str | Path, of: Trace | Sequence[Trace] = ()) -> None:
         """Keep the figure as one HTML file, which needs neither the lab nor a network.
 
         Parameters
@@ -46,9 +47,11 @@ class Keepable:
         path
             The file to write.
         of
-            The run that the figure shows. The file's last lines then name the model with its hash, and the text.
+            The run that the figure shows, or its runs. The file's last lines then name the model with its hash, and the
+            text.
         """
         from lab.models.stamp import stamp
 
-        about = About(stamp=stamp([] if of is None else [of]))
+        runs = of if isinstance(of, Sequence) else [of]
+        about = About(stamp=stamp(runs))
         Path(path).write_bytes(written(self, about))

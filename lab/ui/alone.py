@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.RootContainer_pb2 import RootContainer
 from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 
 # Not part of Streamlit's interface: tests/pages/test_alone.py fails if a version of Streamlit has them no more.
@@ -55,6 +56,8 @@ class _Gate:
             self.place = path
         if path[: len(self.place)] == self.place:
             return self.send(message)
+        if path[:1] == (RootContainer.EVENT,) and message.delta.new_element.WhichOneof("type") == "html":
+            return self.send(message)  # a style sheet, which a figure may need
         fold = message.delta.add_block.expandable.id if kind == "delta" else ""
         if fold.count("-") >= 2 and not fold.endswith("-None"):
             self.folds.append(fold.split("-", 2)[2])

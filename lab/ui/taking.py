@@ -18,7 +18,9 @@ from lab.ui.parameters import STEP
 
 _TOLD = "_told_of_last_figure"
 _MARKS = re.compile(r"(?<!\\)[*`]+")
+_PLAIN = re.compile(r"[A-Za-z0-9_.-]+")  # the names that deploy/haproxy.cfg lets into a frame
 _MEGABYTE = 1_000_000
+_ONCE = "check."  # the figures of questions, which differ from learner to learner
 
 
 def begin_figure(key: str) -> list[str]:
@@ -96,9 +98,12 @@ def show_script(call: partial[Any], key: str, *, kept: bool) -> None:
 
 
 def show_address(key: str) -> None:
-    """Draw the address that shows the figure ``key`` alone, and the frame for a slide or a course page."""
+    """Draw the address that shows the figure ``key`` alone, and the frame for a slide or a course page.
+
+    The figures of checks and of rooms have no such address.
+    """
     alone = address.link(alone=key)
-    if not alone:
+    if not alone or key.startswith(_ONCE) or address.here().id == "room" or not _PLAIN.fullmatch(key):
         return
     frame = f'<iframe src="{escape(alone)}" width="100%" height="480" title="A figure of Inside BERT"></iframe>'
     with st.expander("On another page", icon=":material/open_in_new:"):

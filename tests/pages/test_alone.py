@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from unittest.mock import patch
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from benchmarks.balancer import CONFIG
 from lab.course.pages import BENCHES, EXPERIMENTS, LESSONS
 from lab.ui import drawing, taking
 from tests.charts.payloads import unpack
@@ -22,6 +24,7 @@ from tests.thorough import some
 # What every page's tree has: the two roots, the end of the run, the place of the figure, and its style sheet.
 FRAME = {"main", "sidebar", "event", "flex_container", "html"}
 TEXT = "The cat sat on the mat."
+PLAIN = "[A-Za-z0-9_.-]+"
 PAGES = [each.page.removeprefix("pages/") for each in (*LESSONS, *BENCHES, *EXPERIMENTS)]
 
 
@@ -159,6 +162,7 @@ def test_every_figure_of_a_page_can_be_alone(page: str, on_page: list[str]) -> N
         reveal(at.run())
         keys = list(dict.fromkeys(on_page))
         for key in keys:
+            assert re.fullmatch(PLAIN, key), "the balancer lets only such names into a frame"
             shown = alone(page, key, text=TEXT, **({"step": step} if step else {}))
             assert len(kinds(shown)) == 1 and "info" not in kinds(shown), (step, key, kinds(shown))
 
@@ -175,3 +179,7 @@ def test_the_corner_gives_the_address_and_a_frame(monkeypatch: pytest.MonkeyPatc
     )
     assert "text=a+%22quoted%22+%3Cb%3E+%26+text" in address and "step=Where+does+it+look" in address
     assert frame.startswith('<iframe src="https://lab.example/Self-attention?') and "&amp;embed=true" in frame
+
+
+def test_the_balancer_frames_the_names_that_figures_have() -> None:
+    assert f"alone={PLAIN}(&|$)" in CONFIG.read_text("utf-8")

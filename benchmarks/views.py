@@ -21,7 +21,7 @@ from benchmarks.server import running_lab
 from lab.analysis.flow.influence import influence_tree
 from lab.analysis.flow.maps import layer_maps
 from lab.benches.head_view.view import head_view_of
-from lab.benches.model_view.view import view_of
+from lab.benches.model_view.view import all_heads
 from lab.benches.neuron_view.dimensions import KEYS, neurons
 from lab.charts.components.influence_tree import tree_chart
 from lab.figures.word_forms import word_forms
@@ -74,7 +74,7 @@ def sent() -> Iterator[Sent]:
         n, config = len(traced), traced.model.config
         for view, numbers, payload in (
             ("head view, one layer", config.heads * n * n, lambda t: head_view_of(t, 1).payload()),
-            ("model view, all heads", config.layers * config.heads * n * n, lambda t: view_of(t).payload()),
+            ("model view, all heads", config.layers * config.heads * n * n, lambda t: all_heads(t).payload()),
             (
                 "neuron view, one query",
                 min(n, KEYS) * (2 * config.head_width + 4),

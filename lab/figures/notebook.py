@@ -72,6 +72,22 @@ def notebook(call: partial[Any], title: str) -> str:
     return nbformat.writes(made)
 
 
+def script(call: partial[Any], name: str, *, kept: bool) -> str:
+    """Write a few lines of Python that make the figure of ``call`` and print its numbers.
+
+    If the figure can be ``kept`` as a file, they also save it as ``name``.html, with its run. Raises the errors of
+    :func:`python_of`.
+    """
+    writer = _Writer()
+    expression = writer.write(call)
+    lines = [writer.setup(), f"figure = {expression}"]
+    if kept:
+        runs = [each for each in writer.names.values() if each.startswith("traced")]
+        of = ", of=" + (runs[0] if len(runs) == 1 else "[" + ", ".join(runs) + "]") if runs else ""
+        lines.append(f"figure.save({name + '.html'!r}{of})")
+    return "\n".join([*lines, f"print({'figure.table()' if kept else 'figure'})"])
+
+
 class _Writer:
     """Collects the imports and the models and traces that the expressions need."""
 

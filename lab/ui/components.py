@@ -11,6 +11,7 @@ from streamlit.components.v2.types import ComponentRenderer
 
 from lab.charts.components import javascript, style
 from lab.charts.components.influence_tree import TreeChart
+from lab.ui import alone, taking
 from lab.ui.drawing import framed, show_numbers
 
 
@@ -31,17 +32,25 @@ def mount(
     -------
     The states by name, None if nothing was reported. The values come from the browser, so check them.
     """
+    figure = key.removeprefix("_")
+    if alone.skips(figure):
+        return dict.fromkeys(states)
+    if figure == key:
+        taking.begin_figure(key)
     callbacks: dict[str, Any] = {f"on_{state}_change": on_change or _rerun for state in states}
-    result = _component(name)(key=key, data=payload, **callbacks)
+    with alone.drawing(figure):
+        result = _component(name)(key=key, data=payload, **callbacks)
     return {state: result.get(state) for state in states}
 
 
 def draw_tree(call: partial[TreeChart], key: str = "influence-tree") -> None:
     """Show an influence tree with its numbers."""
+    if alone.skips(key):
+        return
     chart = call()
     with framed(key):
         mount("influence_tree", chart.payload, key)
-        show_numbers(chart.table, key, call)
+        show_numbers(chart.table, key, call, chart)
 
 
 @cache

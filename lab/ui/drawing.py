@@ -18,7 +18,9 @@ from lab.charts.base.picture import drawable, png, svg
 from lab.charts.base.plotted import Plotted
 from lab.charts.base.tables import to_csv
 from lab.charts.cells.heatmap import Heatmap
+from lab.charts.kept.keepable import Keepable
 from lab.models.memo import kept
+from lab.ui import alone, taking
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.reports import CellsClicked, heard
 from lab.ui.teaching import larger_chart, larger_plotly
@@ -33,6 +35,7 @@ _MIME = {
     "png": "image/png",
     "svg": "image/svg+xml",
     "ipynb": "application/x-ipynb+json",
+    "html": "text/html",
 }
 
 
@@ -55,11 +58,13 @@ def draw(figure: Figure | partial[Any], key: str, *, clickable: bool = False) ->
 
     If ``figure`` is the call that makes the figure, a notebook can be downloaded, and the figure is kept with its run.
     """
-    return _draw(_made(figure, clickable), key, clickable, figure)
+    return {} if alone.skips(key) else _draw(_made(figure, clickable), key, clickable, figure)
 
 
 def draw_cells(call: partial[Heatmap], key: str) -> tuple[int, int] | None:
     """Draw a heatmap whose cells can be clicked; return row and column of the cell clicked last, from 0."""
+    if alone.skips(key):
+        return None
     ready = _made(call, True)
     assert isinstance(ready.figure, Heatmap)
     return ready.figure.clicked(_draw(ready, key, True, call))
@@ -100,7 +105,7 @@ def _draw(ready: _Ready, key: str, clickable: bool, call: Figure | partial[Any])
     figure, drawn = ready.figure, larger_chart(dict(ready.spec))
     select: Literal["rerun", "ignore"] = "rerun" if clickable else "ignore"
     saw(figure)
-    with framed(key):
+    with alone.drawing(key), framed(key):
         event = st.vega_lite_chart(ready.data, drawn, width=figure.width, key=key, alt=figure.alt, on_select=select)
         show_numbers(figure.table, key, call if isinstance(call, partial) else None, figure)
     return dict(event) if clickable and isinstance(event, dict) else {}
@@ -126,10 +131,12 @@ def _sent(rows: list[dict[str, Any]]) -> Any:
 
 def draw_plotly(call: partial[Plotted], key: str) -> None:
     """Draw a Plotly chart, with its table, files and notebook."""
+    if alone.skips(key):
+        return
     plotted = call()
-    with framed(key):
+    with alone.drawing(key), framed(key):
         st.plotly_chart(larger_plotly(plotted.figure), key=key, alt=plotted.alt, config={"displayModeBar": False})
-        show_numbers(plotted.table, key, call)
+        show_numbers(plotted.table, key, call, plotted)
 
 
 def draw_sankey(call: partial[Plotted], key: str) -> None:
@@ -159,6 +166,7 @@ def framed(key: str) -> DeltaGenerator:
 
     :func:`show_numbers`, called in this place, has a small button in the upper right corner.
     """
+    taking.begin_figure(key)
     return st.container(key=f"figure-{key}")
 
 
@@ -166,16 +174,25 @@ def show_numbers(
     make_table: Callable[[], pd.DataFrame],
     key: str,
     call: partial[Any] | None = None,
-    figure: Figure | None = None,
+    figure: Keepable | None = None,
+    *,
+    of_step: bool = True,
 ) -> None:
     """Draw the button of a figure.
 
-    The button opens the numbers as a table, which is made only at the click, and the files to download. :func:`code`
-    adds the code that made the numbers.
+    The button opens the numbers as a table, which is made only at the click, the files to download, the Python that
+    makes the figure, and the address of the figure alone. :func:`code` adds the code that made the numbers, and
+    :func:`lab.ui.frame.closing.meaning` what the figure means; both do so for the figure of the step (``of_step``), and
+    not for the sentence above it.
     """
-    label, icon = "Numbers and files", ":material/more_horiz:"
+    label = "Numbers and files" if of_step else "Take the sentence along"
+    icon = ":material/more_horiz:"
+    if alone.is_on():
+        return
+    told = taking.told_of(key) if of_step else []
     with st.popover(label, icon=icon, type="tertiary", help=label, on_change="rerun", key=f"{key}.table") as pop:
-        st.session_state[_LAST] = pop
+        if of_step:
+            st.session_state[_LAST] = pop
         if pop.open:
             table = make_table()
             st.dataframe(table)
@@ -183,11 +200,18 @@ def show_numbers(
                 st.caption(f"{len(table.columns)} columns: scroll the table sideways, or download the CSV.")
             with st.container(horizontal=True):
                 file("CSV", key, "csv", to_csv(table))
-                if figure is not None and drawable(figure):
+                if isinstance(figure, Figure) and drawable(figure):
                     file("PNG", key, "png", partial(_drawn, png, figure))
                     file("SVG", key, "svg", partial(_drawn, svg, figure))
                 if call is not None:
                     take_notebook(call, key)
+                if figure is not None:
+                    said, make = taking.kept_file(figure, call, table, told)
+                    file(said, key, "html", make)
+            if figure is not None:
+                taking.show_address(key)
+            if call is not None:
+                taking.show_script(call, key, kept=figure is not None)
 
 
 def file(label: str, key: str, kind: str, data: bytes | Callable[[], str | bytes]) -> None:

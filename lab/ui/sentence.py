@@ -12,7 +12,7 @@ from lab.figures.attention import weights_from
 from lab.figures.sentence import Looking, sentence
 from lab.models.trace import Trace
 from lab.ui.components import mount
-from lab.ui.drawing import saw
+from lab.ui.drawing import saw, show_numbers
 from lab.ui.parameters import KEY_TOKEN, TOKEN
 from lab.ui.reports import TokenChosen, heard
 
@@ -34,13 +34,19 @@ def show_sentence(trace: Trace, query: int, key: int | None = None, *, of: Looki
     """
     if of is not None and of[1] is not None:
         saw(partial(weights_from, trace, of[0], of[1], query))
-    show_row(sentence(trace, query, key, of=of))
+    call = partial(sentence, trace, query, key, of=of)
+    show_row(call(), call=call)
 
 
-def show_row(row: SentenceRow, take: Take = _choose) -> None:
-    """Draw a row of tokens; ``take`` receives each choice that the learner makes in the row."""
+def show_row(row: SentenceRow, take: Take = _choose, call: partial[SentenceRow] | None = None) -> None:
+    """Draw a row of tokens; ``take`` receives each choice that the learner makes in the row.
+
+    ``call`` has made the row. A row with arcs can be taken along.
+    """
     with st.container(key=_place(row)):
         mount("sentence", row.payload(), _NAME, states=["choice"], on_change=partial(_hear, row.count, take))
+        if row.weights is not None:
+            show_numbers(row.table, "sentence", call, row, of_step=False)
 
 
 def _place(row: SentenceRow) -> str:

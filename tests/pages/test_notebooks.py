@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-import sys
-from collections.abc import Callable, Iterator
-from functools import cache, partial
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
-import lab
 from lab.course.pages import BENCHES, LESSONS
 from lab.figures.notebook import python_of
 from lab.models import loading as catalogue
-from lab.ui import drawing as figures
-from tests.pages.apptest import on_screen, reveal, steps_of, visit
+from tests.pages.taken import Taken, look_at_all_steps, taken_figures
+from tests.scripts import run_all
 from tests.thorough import THOROUGH, some
 
-# All screens are there before a function of theirs is replaced for a while.
-for found in pkgutil.walk_packages(lab.__path__, "lab."):
-    importlib.import_module(found.name)
-
+LINES = 13  # the most of a figure's script, imports and an empty line among them
 # The first lesson looks at no tensor.
 PAGES = (
     [lesson.page for lesson in LESSONS if lesson.weights] + [bench.page for bench in BENCHES] + ["pages/20_Models.py"]
@@ -56,25 +50,11 @@ EVERY = [(page, way) for way in WAYS for page in PAGES if page in SOME.get(way, 
 CASES = [case for place, case in enumerate(EVERY) if THOROUGH or case[1] == "default" or place % 4 == 0]
 
 
-# The call that makes a figure, and what makes the table under it.
-Taken = tuple[partial[Any], Callable[[], pd.DataFrame]]
-
-
 @pytest.fixture
-def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Taken]]:
+def taken() -> Iterator[dict[str, Taken]]:
     """The figures on the screens visited, by key, that a notebook can make again."""
-    found: dict[str, Taken] = {}
-    show = figures.show_numbers
-
-    def remember(table: Any, key: str, call: partial[Any] | None = None, figure: Any = None) -> None:
-        if call is not None:
-            found[key] = (call, table)
-        show(table, key, call, figure)
-
-    for name, module in list(sys.modules.items()):
-        if name.startswith("lab.") and getattr(module, "show_numbers", None) is show:
-            monkeypatch.setattr(module, "show_numbers", remember)
-    yield found
+    with taken_figures() as figures:
+        yield figures
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -91,17 +71,17 @@ def numbers(figure: Any) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize(("page", "way"), some(CASES, 12))
-def test_the_lines_of_a_notebook_give_the_figure_on_the_screen(page: str, way: str, taken: dict[str, Taken]) -> None:
-    at = visit(page.removeprefix("pages/"), **WAYS[way])
-    steps = steps_of(at)
-    for step in steps or ["the only one"]:
-        if steps:
-            at.session_state["step"] = on_screen(step)
-            at.run()
-        reveal(at)
+def test_the_lines_of_a_notebook_give_the_figure_on_the_screen(
+    page: str, way: str, taken: dict[str, Taken], tmp_path: Path
+) -> None:
+    look_at_all_steps(page, **WAYS[way])
     assert taken
-    for key, (call, table) in taken.items():
-        setup, expression = python_of(call)
+    for key, figure in taken.items():
+        setup, expression = python_of(figure.call)
         names: dict[str, object] = {}
         exec(setup, names)
-        pd.testing.assert_frame_equal(numbers(eval(expression, names)), table(), obj=f"{page} {key}")
+        pd.testing.assert_frame_equal(numbers(eval(expression, names)), figure.table(), obj=f"{page} {key}")
+        lines = figure.script(key)
+        assert len(lines.splitlines()) <= LINES, lines
+        run_all({key: lines}, tmp_path)
+        assert (tmp_path / f"{key}.html").exists() == figure.kept

@@ -66,3 +66,55 @@ def test_drawing_leaves_the_figure_that_is_kept_as_it_is() -> None:
     assert drawing._made(call, True) is kept
     assert (kept.spec, kept.figure.spec) == before
     assert kept.nbytes > 16 * 4
+
+
+def told_page() -> None:
+    import streamlit as st
+
+    from lab.ui import taking
+    from lab.ui.drawing import draw
+
+    draw(st.session_state["call"], "one")
+    taking.tell("**Bold**, *slanted* and `code`, \\*a star\\*.")
+    first = taking.told_of("one")
+    draw(st.session_state["call"], "other")
+    taking.tell("Of the other.")
+    st.session_state["told"] = first, taking.told_of("other")
+
+
+def test_what_is_said_of_a_figure_is_kept_with_it_as_plain_text_and_once() -> None:
+    trace = lab.trace(lab.load_model("lab-bert"), "The cat sat.")
+    at = AppTest.from_function(told_page, default_timeout=30)
+    at.session_state["call"] = partial(attention_map, trace, 0, 0)
+    for _ in range(2):
+        at.run()
+        assert not at.exception
+        assert at.session_state["told"] == (["Bold, slanted and code, *a star*."], ["Of the other."])
+
+
+def long_page() -> None:
+    import streamlit as st
+
+    from lab.charts.components.model_view import ModelView
+    from lab.ui.drawing import show_numbers
+
+    figure = st.session_state["figure"]
+    assert isinstance(figure, ModelView)
+    st.session_state["view.table"] = True
+    show_numbers(figure.table, "view", None, figure)
+
+
+def test_the_size_of_a_large_file_is_said_before() -> None:
+    from lab.benches.model_view.view import all_heads
+
+    model = lab.load_model("lab-minilm")
+    for text, label in (
+        ("The cat sat.", "Keep it"),
+        (" ".join(["the cat sat on the green mat and"] * 24), "Keep it (0.5 MB)"),
+    ):
+        at = AppTest.from_function(long_page, default_timeout=30)
+        at.session_state["figure"] = all_heads(lab.trace(model, text))
+        at.run()
+        assert not at.exception
+        labels = [each.proto.label for each in at.get("download_button")]
+        assert label in labels, labels

@@ -6,13 +6,11 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from lab.analysis.heads.values import is_causal
 from lab.analysis.words.words import reduce_to_words, words_of
 from lab.benches.head_view import LinesView
-from lab.charts.base.tables import unique_names
 from lab.charts.components.head_view import HeadView
 from lab.course.sentences.examples import example_named
 from lab.course.sentences.looks import look_in
@@ -42,31 +40,6 @@ def head_view_of(trace: Trace, layer: int, words: bool = False, heads: tuple[int
         labels, special, in_pair = cut.labels, cut.special, cut.in_pair
     second = in_pair.index(True) if True in in_pair else None
     return HeadView(attention, labels, special, trace.model.id, layer, second, is_causal(trace), heads)
-
-
-def strongest_edges(
-    traced: Trace, layer: int, heads: tuple[int, ...] = (), words: bool = False, most: int = 200
-) -> pd.DataFrame:
-    """Return the ``most`` heaviest edges (from, to, weight) of ``heads`` (from 0; all if empty), the heaviest first.
-
-    With ``words``, edges run between words: columns are added up, and rows averaged, over the tokens of a word.
-    """
-    attention, labels = np.asarray(traced.layer(layer).attention), traced.labels
-    if words:
-        cut = words_of(traced.encoding)
-        attention, labels = reduce_to_words(attention, cut.groups), cut.labels
-    chosen = list(heads) or list(range(len(attention)))
-    weights, names = attention[chosen], unique_names(labels)
-    order = np.argsort(-weights, axis=None, kind="stable")[:most]
-    head, query, key = np.unravel_index(order, weights.shape)
-    return pd.DataFrame(
-        {
-            "head": [chosen[i] + 1 for i in head],
-            "from": [names[i] for i in query],
-            "to": [names[i] for i in key],
-            "weight": weights[head, query, key],
-        }
-    )
 
 
 def looks_most(trace: Trace, head: Head) -> str:
@@ -145,8 +118,8 @@ def show(seen: LinesView) -> None:
         "lines. With many heads, you see only the strongest lines. Hover or use the arrow keys to see numbers, and "
         "click or press Enter to keep them."
     )
-    again = partial(strongest_edges, trace, seen.layer, heads, seen.words)
-    show_numbers(again, "strongest-edges", again)
+    call = partial(head_view_of, trace, seen.layer, seen.words, heads)
+    show_numbers(view.table, "head_view", call, view)
 
 
 def _chosen_heads(count: int, model_id: str) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -17,7 +18,6 @@ from lab.benches.model_view import FIGURE, HeadsView, chosen_mark
 from lab.charts.components.model_view import Frames, ModelView
 from lab.course.words import named
 from lab.evidence import notable
-from lab.evidence.notable import Notable
 from lab.figures import attention
 from lab.figures.metrics import label, unit
 from lab.models.trace import Trace
@@ -42,16 +42,19 @@ def frames_of(trace: Trace, colour: str, corrected: bool, tau: float) -> Frames 
     return None
 
 
-def view_of(
-    trace: Trace,
-    at: tuple[int, int] = (0, 0),
-    frames: Frames | None = None,
-    told: int = 0,
-    jobs: tuple[Notable, ...] | None = None,
+def all_heads(
+    traced: Trace, at: tuple[int, int] = (0, 0), colour: str = "", corrected: bool = False, threshold: float = 0.01
 ) -> ModelView:
-    """Make the data for the browser; the layer and head ``at`` (from 0) are marked as open, ``jobs`` by a square."""
-    causal = is_causal(trace)
-    return ModelView(thumbnails(trace), trace.labels, trace.model.id, causal, frames, at, told, notable.told(jobs))
+    """Draw every head of a run as a small map; the layer and head ``at`` (from 0) are marked as open.
+
+    ``colour`` is the name of a metric or pattern, whose values colour the frames.
+    """
+    frames, numbers = (
+        frames_of(traced, colour, corrected, threshold),
+        partial(head_numbers, traced, corrected, threshold),
+    )
+    maps, causal = thumbnails(traced), is_causal(traced)
+    return ModelView(maps, traced.labels, traced.model.id, causal, frames, at, numbers=numbers)
 
 
 def head_numbers(traced: Trace, corrected: bool = False, threshold: float = 0.01) -> pd.DataFrame:
@@ -95,7 +98,8 @@ def show(seen: HeadsView) -> None:
     left, right = st.columns([3, 2] if config.heads <= _FEW_HEADS else [2, 1])
     with left:
         told, opened = chosen_mark(seen.layer, seen.head, config.layers, config.heads)
-        view = view_of(trace, opened, frames_of(trace, colour, corrected, tau), told, runs.head_jobs(trace.model))
+        call = partial(all_heads, trace, opened, colour, corrected, tau)
+        view = replace(call(), told=told, jobs=notable.told(runs.head_jobs(trace.model)))
         size = view.thumbnails.block
         block = "" if size == 1 else f" A cell shows the largest weight of {size} × {size} tokens."
         st.markdown(
@@ -111,8 +115,7 @@ def show(seen: HeadsView) -> None:
                 "A square in a corner marks a head whose job was measured on many sentences. Point at the square to "
                 "read the job. Lesson 6 names heads by this text alone, so its names can differ."
             )
-        call = partial(head_numbers, trace, corrected, tau)
-        show_numbers(call, "heads", call)
+        show_numbers(view.table, FIGURE, call, view)
     with right:
         _show_opened(seen)
 

@@ -84,7 +84,7 @@ def show(view: NeuronView) -> None:
         "arrow keys on a key, to see the same dimension in every strip. Click a key, or press Enter, to see the key’s "
         "sum term by term."
     )
-    show_numbers(chart.table, "neuron-view", call)
+    show_numbers(chart.table, "neuron-view", call, chart)
     code(neuron_row)
 
 

@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from lab.charts.base import alt, colour
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.labels import visible
+from lab.charts.kept.drawings import Chart
+from lab.charts.kept.keepable import Keepable
 
 CANVAS_ABOVE = 44  # tokens per side; a larger map is drawn on a canvas, because thousands of SVG nodes make a page slow
 _PAGE_WIDTH = 720  # pixels, the default width of a figure that fills its container
@@ -21,7 +23,7 @@ _LABEL_LIMIT = 96  # pixels for labels, which leave more than two thirds of a ph
 
 
 @dataclass(frozen=True)
-class Figure:
+class Figure(Keepable):
     """A chart, ready to draw.
 
     `st.vega_lite_chart(figure.data, figure.spec, width=figure.width, alt=figure.alt, key=...)`
@@ -55,6 +57,27 @@ class Figure:
         """Return the specification with the numbers and a width in pixels: a complete drawing."""
         width = _PAGE_WIDTH if self.width == "stretch" else self.width
         return {**self.spec, "width": width, "data": {"values": self.data.to_dict(orient="records")}}
+
+    @property
+    def heading(self) -> str:
+        """The title of the chart."""
+        lines = next(each["value"] for each in self.spec["params"] if each["name"] == "title_lines")
+        return " ".join(lines)
+
+    def drawing(self) -> Chart:
+        """Return the chart with its numbers, each as short as it is exact in single precision."""
+        columns = {name: _written_out(self.data[name]) for name in self.data.columns}
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        return Chart({**self.spec, "description": self.alt, "data": {"values": rows}}, self.width)
+
+
+def _written_out(column: pd.Series) -> list[Any]:
+    """The values of a column as JSON has them: a float32 as its shortest decimal number, and None for no number."""
+    if column.dtype == np.float32:
+        return [float(str(value)) if np.isfinite(value) else None for value in column.to_numpy()]
+    if column.dtype == np.float64:
+        return [value if np.isfinite(value) else None for value in column.tolist()]
+    return list(column.tolist())
 
 
 @dataclass(frozen=True)

@@ -561,7 +561,7 @@ class HeadView {
       const exports = exportButtons(name, this.root, () => this.exportSize(), (pen) => this.exportDraw(pen));
       const table = button("Numbers", "numbers", () => this.toggleNumbers());
       const link = button("Keep heads in the link", "link", () => this.report("heads", this.chosen.length === this.count ? "" : this.chosen.map((h) => h + 1).join(".")));
-      this.bar.replaceChildren(this.chips(), this.choices(), make("div", { class: "group" }, table, ...exports, link));
+      this.bar.replaceChildren(this.chips(), this.choices(), make("div", { class: "group" }, table, ...exports, ...(this.header.alone ? [] : [link])));
       this.bar.dataset.drawn = this.barKey();
       if (keep) this.bar.querySelector(`[data-name="${keep}"]`)?.focus();
     }

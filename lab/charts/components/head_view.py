@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base.labels import visible
+from lab.charts.base.tables import unique_names
 from lab.charts.components.packing import pack
 from lab.charts.components.palette import head_colours
+from lab.charts.kept.drawings import Live
+from lab.charts.kept.keepable import Keepable
 
 # A weight travels as a whole number of ten-thousandths, in two bytes instead of a float32's four. It is rounded only
 # here, so that the screen shows the same four decimals as Python prints.
@@ -27,7 +31,7 @@ def in_steps(weights: ArrayLike, *, of: str) -> NDArray[np.uint16]:
 
 
 @dataclass(frozen=True, eq=False)
-class HeadView:
+class HeadView(Keepable):
     """The data from which the browser draws one layer, for any choice of heads, filters and thresholds.
 
     attention         (H, n, n), weights in [0, 1]; rows are queries
@@ -55,6 +59,40 @@ class HeadView:
     def weights(self) -> NDArray[np.uint16]:
         """(H, n, n) weights, in the form in which they are sent to the browser."""
         return in_steps(self.attention, of="head_view")
+
+    @property
+    def heading(self) -> str:
+        """The name of the figure."""
+        return f"Head view of layer {self.layer + 1} of {visible(self.model, None)}"
+
+    @property
+    def alt(self) -> str:
+        """The view in a sentence."""
+        heads, n, _ = self.weights.shape
+        strongest = self.table(1).iloc[0]
+        return (
+            f"{self.heading}: lines between {n} tokens, {heads} heads. The heaviest line, {strongest['weight']:.2f}, "
+            f"leads from “{strongest['from']}” to “{strongest['to']}” in head {strongest['head']}."
+        )
+
+    def table(self, most: int = 200) -> pd.DataFrame:
+        """Return the ``most`` heaviest lines (head, from, to, weight) of the heads drawn at first, heaviest first."""
+        chosen = list(self.start) or list(range(len(self.weights)))
+        weights, names = np.asarray(self.attention)[chosen], unique_names(self.labels)
+        order = np.argsort(-weights, axis=None, kind="stable")[:most]
+        head, query, key = np.unravel_index(order, weights.shape)
+        return pd.DataFrame(
+            {
+                "head": [chosen[i] + 1 for i in head],
+                "from": [names[i] for i in query],
+                "to": [names[i] for i in key],
+                "weight": weights[head, query, key],
+            }
+        )
+
+    def drawing(self) -> Live:
+        """Return the view as a file draws it."""
+        return Live("head_view", [self.payload()])
 
     def payload(self) -> bytes:
         """Return the bytes that :func:`lab.ui.components.mount` sends to ``head_view.js``."""

@@ -12,14 +12,29 @@ from lab.analysis.flow.influence import Tree
 from lab.charts.base.labels import distinct, visible
 from lab.charts.base.tables import unique_names
 from lab.charts.components.packing import pack
+from lab.charts.kept.drawings import Live
+from lab.charts.kept.keepable import Keepable
 
 
 @dataclass(frozen=True)
-class TreeChart:
-    """A tree for :func:`lab.ui.components.mount`: the bytes to send, and the function that makes the tree's table."""
+class TreeChart(Keepable):
+    """A tree for :func:`lab.ui.components.mount`: its title, a description, the bytes to send, and the function that
+    makes the tree's table.
+    """
 
+    title: str
+    alt: str
     payload: bytes = field(repr=False)
     table: Callable[[], pd.DataFrame]
+
+    @property
+    def heading(self) -> str:
+        """The name of the figure."""
+        return self.title
+
+    def drawing(self) -> Live:
+        """Return the tree as a file draws it."""
+        return Live("influence_tree", [self.payload])
 
     def _repr_html_(self) -> str:
         """Show the tree's table in a notebook."""
@@ -35,17 +50,18 @@ def tree_chart(
     ``levels`` names the columns, one for each depth: the root's first.
     """
     names = distinct([visible(token) for token in tokens])
+    alt = _alt(tree, names)
     header = {
         "title": title,
         "value": value_title,
         "levels": list(levels),
         "labels": [names[token] for token in tree.token],
-        "alt": _alt(tree, names),
+        "alt": alt,
     }
     arrays = {name: getattr(tree, name) for name in ("token", "parent", "depth", "weight", "product")}
     if tree.rolled is not None:
         arrays["rolled"] = tree.rolled
-    return TreeChart(pack(header, arrays), partial(_table, tree, tokens, value_title, levels))
+    return TreeChart(title, alt, pack(header, arrays), partial(_table, tree, tokens, value_title, levels))
 
 
 def _alt(tree: Tree, names: Sequence[str]) -> str:

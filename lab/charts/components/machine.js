@@ -308,6 +308,7 @@ function build(root, first, report) {
     const { header } = payload;
     if (header.waits) return "Guess above first.";
     if (!header.nextWords && !header.blank[watched]) return header.unread;
+    if (header.alone && ended) return `This file has only the words at “${name(header.watched)}”.`;
     return ended ? "…" : `The word comes after layer ${header.layers}.`; // those of another token are on their way
   }
   /** The button that hides the watched token, so that the model guesses it, or that shows it again. */

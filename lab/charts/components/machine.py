@@ -15,6 +15,8 @@ from lab.charts.base.labels import visible
 from lab.charts.components.doors import LessonDoor
 from lab.charts.components.packing import pack
 from lab.charts.components.word_forms import Spans, text_of
+from lab.charts.kept.drawings import Live
+from lab.charts.kept.keepable import Keepable
 
 Values = NDArray[np.float32]
 # A strip's colours reach their end at this share of its numbers: a few numbers of a vector are ten times the others.
@@ -97,7 +99,7 @@ ALONE = MachineOnPage()
 
 
 @dataclass(frozen=True, eq=False)
-class Machine:
+class Machine(Keepable):
     """The data of the picture. It draws m of the text's n tokens; l of the model's L layers of H heads are here.
 
     Attributes
@@ -163,6 +165,15 @@ class Machine:
         """The picture, in words."""
         parts = "; ".join(f"{part.name}, {part.shape}" for part in self.parts)
         return f"{self.title}: {parts}. {text_of(self.ending)}"
+
+    @property
+    def heading(self) -> str:
+        """The name of the figure."""
+        return self.title
+
+    def drawing(self) -> Live:
+        """Return the picture as a file draws it."""
+        return Live("machine", [self.payload()])
 
     def payload(self, page: MachineOnPage = ALONE) -> bytes:
         """Return the bytes that :func:`lab.ui.components.mount` sends."""

@@ -385,7 +385,7 @@ class ModelView {
     const { block } = this.header;
     this.opened = head;
     this.point();
-    this.report("opened", [Math.floor(head / this.heads) + 1, (head % this.heads) + 1, q * block + 1, k * block + 1, Date.now()].join("."));
+    if (!this.header.alone) this.report("opened", [Math.floor(head / this.heads) + 1, (head % this.heads) + 1, q * block + 1, k * block + 1, Date.now()].join("."));
   }
 
   // --- controls -------------------------------------------------------------------------------------------

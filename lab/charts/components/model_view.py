@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from lab.analysis.heads.thumbnails import Thumbnails
 from lab.charts.base.labels import visible
+from lab.charts.base.tables import unique_names
 from lab.charts.components.head_view import STEPS, in_steps
 from lab.charts.components.packing import pack
+from lab.charts.kept.drawings import Live
+from lab.charts.kept.keepable import Keepable
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +35,7 @@ class Frames:
 
 
 @dataclass(frozen=True, eq=False)
-class ModelView:
+class ModelView(Keepable):
     """The data from which the browser draws all heads; the reader chooses scale and order there.
 
     thumbnails   maps (L, H, m, m) of weights in [0, 1], and the tokens that a cell stands for
@@ -41,6 +45,7 @@ class ModelView:
     opened       the layer and head marked as open, from 0
     told         how often Python has chosen the open head; a head that the reader opened later stays open
     jobs         the job of a head, by layer and head from 0; such a head has a mark
+    numbers      makes the table; without it, the table has each head's strongest cell
 
     :meth:`payload` raises ValueError for numbers outside [0, 1].
     """
@@ -53,11 +58,48 @@ class ModelView:
     opened: tuple[int, int] = (0, 0)
     told: int = 0
     jobs: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    numbers: Callable[[], pd.DataFrame] | None = None
 
     @cached_property
     def maps(self) -> NDArray[np.uint16]:
         """(L, H, m, m) maps, in the form in which they are sent to the browser."""
         return in_steps(self.thumbnails.maps, of="model_view")
+
+    @property
+    def heading(self) -> str:
+        """The name of the figure."""
+        return f"All heads of {visible(self.model, None)}"
+
+    @property
+    def alt(self) -> str:
+        """The view in a sentence."""
+        layers, heads = self.maps.shape[:2]
+        return f"{self.heading}: {layers} × {heads} small maps of attention between {len(self.labels)} tokens."
+
+    def table(self) -> pd.DataFrame:
+        """Return a line for each head, counted from 1: its strongest cell, and the value that colours its frame.
+
+        If the view has other ``numbers``, these are returned.
+        """
+        if self.numbers is not None:
+            return self.numbers()
+        layers, heads, side = self.maps.shape[:3]
+        maps, names = np.asarray(self.thumbnails.maps), unique_names(self.labels)[:: self.thumbnails.block]
+        query, key = np.divmod(maps.reshape(layers * heads, -1).argmax(-1), side)
+        columns: dict[str, Any] = {
+            "layer": np.repeat(np.arange(1, layers + 1), heads),
+            "head": np.tile(np.arange(1, heads + 1), layers),
+            "looks most from": [names[place] for place in query],
+            "at": [names[place] for place in key],
+            "weight": maps.reshape(layers * heads, -1).max(-1),
+        }
+        if self.frames is not None:
+            columns[self.frames.name] = self.frames.values.ravel()
+        return pd.DataFrame(columns)
+
+    def drawing(self) -> Live:
+        """Return the view as a file draws it."""
+        return Live("model_view", [self.payload()])
 
     def payload(self) -> bytes:
         """Return the bytes that :func:`lab.ui.components.mount` sends to ``model_view.js``: two bytes for each cell."""

@@ -13,14 +13,29 @@ from lab.analysis.heads.neurons import NeuronRow
 from lab.charts.base.labels import visible
 from lab.charts.base.tables import unique_names
 from lab.charts.components.packing import pack
+from lab.charts.kept.drawings import Live
+from lab.charts.kept.keepable import Keepable
 
 
 @dataclass(frozen=True)
-class NeuronChart:
-    """A row for :func:`lab.ui.components.mount`: the bytes to send, and the function that makes the row's table."""
+class NeuronChart(Keepable):
+    """A row for :func:`lab.ui.components.mount`: its title, a description, the bytes to send, and the function that
+    makes the row's table.
+    """
 
+    title: str
+    alt: str
     payload: bytes = field(repr=False)
     table: Callable[[], pd.DataFrame]
+
+    @property
+    def heading(self) -> str:
+        """The name of the figure."""
+        return self.title
+
+    def drawing(self) -> Live:
+        """Return the row as a file draws it."""
+        return Live("neuron_view", [self.payload])
 
     def _repr_html_(self) -> str:
         """Show the row's table in a notebook."""
@@ -33,6 +48,7 @@ def neuron_chart(row: NeuronRow, tokens: Sequence[str], query: int, drawn: Seque
     ``tokens`` are n labels of any text; places count from 0. A key takes 8·d_k + 16 bytes.
     """
     keys = list(drawn)
+    alt = _alt(row, tokens, query, keys)
     header = {
         "title": title,
         "query_label": visible(tokens[query]),
@@ -42,12 +58,12 @@ def neuron_chart(row: NeuronRow, tokens: Sequence[str], query: int, drawn: Seque
         "total": len(tokens),
         "root": len(row.query) if row.divisor != 1 else None,
         "logsum": float(np.logaddexp.reduce(row.scaled, dtype=np.float64)),
-        "alt": _alt(row, tokens, query, keys),
+        "alt": alt,
     }
     listed = ("keys", "values", "scores", "scaled", "weights", "lengths")
     of_keys = {name: getattr(row, name)[keys] for name in listed}
     arrays = {"query": row.query, **of_keys, "context": row.context, "contribution": row.contribution}
-    return NeuronChart(pack(header, arrays), partial(neuron_table, row, tokens, query, tuple(keys)))
+    return NeuronChart(title, alt, pack(header, arrays), partial(neuron_table, row, tokens, query, tuple(keys)))
 
 
 def _alt(row: NeuronRow, tokens: Sequence[str], query: int, keys: Sequence[int]) -> str:

@@ -7,14 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base.labels import visible
+from lab.charts.base.tables import unique_names
 from lab.charts.components.packing import pack
+from lab.charts.kept.drawings import Live
+from lab.charts.kept.keepable import Keepable
 
 
 @dataclass(frozen=True, eq=False)
-class RowBuilt:
+class RowBuilt(Keepable):
     """The data from which the browser builds one row, stage by stage.
 
     query         the token whose row it is
@@ -50,13 +54,50 @@ class RowBuilt:
         if not np.isfinite(numbers).all() or not ((weights >= 0) & (weights <= 1)).all():
             raise ValueError("row_built: finite numbers, and weights from 0 to 1.")
 
+    @property
+    def heading(self) -> str:
+        """The name of the figure."""
+        return f"The row of “{visible(self.query)}”, built step by step"
+
+    @property
+    def alt(self) -> str:
+        """The row in a sentence."""
+        weights = np.asarray(self.weights)
+        most = int(weights.argmax())
+        return (
+            f"{self.heading}: scores, the division, softmax, and the sum of the values. The largest weight, "
+            f"{weights[most]:.2f}, goes to “{visible(self.labels[most])}”."
+        )
+
+    def table(self) -> pd.DataFrame:
+        """Return a line for each key that is drawn: its score, the same divided, its weight, its value's length."""
+        scores, hidden = _sent(self.scores), np.asarray(self.hidden, dtype=bool)
+        divided = np.where(hidden, np.float32("-inf"), scores / np.float32(self._root))
+        return pd.DataFrame(
+            {
+                "score q·k": scores,
+                "divided": divided.astype(np.float32),
+                "weight": _sent(self.weights),
+                "length of the value": np.linalg.norm(_sent(self.values), axis=-1),
+            },
+            unique_names(self.labels),
+        )
+
+    def drawing(self) -> Live:
+        """Return the row as a file draws it."""
+        return Live("row_built", [self.payload()])
+
+    @property
+    def _root(self) -> float:
+        return math.sqrt(np.shape(self.values)[1]) if self.scaled else 1.0
+
     def payload(self) -> bytes:
         """Return the bytes that :func:`lab.ui.components.mount` sends to ``row_built.js``."""
         width = np.shape(self.values)[1]
         header = {
             "query": visible(self.query),
             "labels": [visible(label) for label in self.labels],
-            "root": math.sqrt(width) if self.scaled else 1.0,
+            "root": self._root,
             "width": width,
             "rest": self.rest,
             "total": self.total,

@@ -6,10 +6,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from lab.charts.base.labels import visible
+from lab.charts.base.tables import unique_names
 from lab.charts.components.packing import pack
+from lab.charts.kept.drawings import Live
+from lab.charts.kept.keepable import Keepable
 
 _CHOOSE = "Click a word to choose it."
 _ONE = "Click a word to look from it. The number below a word is its share of attention."
@@ -28,7 +32,7 @@ class Relation:
 
 
 @dataclass(frozen=True, eq=False)
-class SentenceRow:
+class SentenceRow(Keepable):
     """A row of m tokens of a text, with the weights that the browser needs to draw arcs without asking the server.
 
     Attributes
@@ -100,6 +104,33 @@ class SentenceRow:
         if self.weights is None:
             return _CHOOSE
         return _ONE if self.other is None else _TWO
+
+    @property
+    def heading(self) -> str:
+        """The name of the figure."""
+        return "The sentence" if self.weights is None else f"Where tokens look, {self.place}"
+
+    @property
+    def alt(self) -> str:
+        """The row in a sentence."""
+        at = int(self.chosen) - self.first
+        told = f"{len(self.labels)} tokens; “{visible(self.labels[at])}” is chosen."
+        if self.weights is None:
+            return told
+        row = np.asarray(self.weights)[at]
+        most = int(row.argmax())
+        return f"{told} It looks most at “{visible(self.labels[most])}”, {row[most]:.2f}."
+
+    def table(self) -> pd.DataFrame:
+        """Return the weights, a line for each token that attends; without weights, the tokens that are drawn."""
+        names = unique_names(self.labels)
+        if self.weights is None:
+            return pd.DataFrame({"place": range(self.first + 1, self.first + len(names) + 1), "token": names})
+        return pd.DataFrame(np.asarray(self.weights, dtype=np.float32), names, names)
+
+    def drawing(self) -> Live:
+        """Return the row as a file draws it."""
+        return Live("sentence", [self.payload()])
 
     def payload(self) -> bytes:
         """The bytes that :func:`lab.ui.components.mount` sends to ``sentence.js``."""

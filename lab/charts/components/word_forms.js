@@ -260,7 +260,7 @@ function build(root, first, report) {
     const spans = header.story[at].map(([words, kind]) => (kind ? make("span", { class: kind }, words) : words));
     say.replaceChildren(...spans);
     text.replaceChildren(...header.story.map((line) => make("li", {}, line.map(([words]) => words).join(""))));
-    hint.textContent = timer || at < last() ? "" : header.hint; // when the picture has played
+    hint.textContent = timer || at < last() || header.alone ? "" : header.hint; // when the picture has played
     reply.textContent = timer || at < last() || header.cut ? "" : header.reply; // not before the picture has shown it
     key.textContent = header.waits ? WAITS : KEY;
     play.textContent = timer ? "❚❚ Stop" : "▶ Play";
@@ -288,7 +288,7 @@ function build(root, first, report) {
     const heading = make("button", { class: "heading", type: "button" }, header.headings[at]);
     heading.addEventListener("click", () => explain("words", 0));
     const unread = at > 0 && header.words.length && !words.length ? [make("p", { class: "unread" }, "The lens cannot read a word yet: here, it is no better than a guess without context.")] : [];
-    const before = !header.cutWord && header.before.length && at === last() ? [make("h4", { class: "heading" }, "Without the cut"), make("ul", { class: "before" }, ...header.before.slice(0, 2).map(row))] : [];
+    const before = !header.cutWord && header.before.length && at === last() ? [make("h3", { class: "heading" }, "Without the cut"), make("ul", { class: "before" }, ...header.before.slice(0, 2).map(row))] : [];
     key.hidden = before.length > 0 || header.ways.length > 0; // there is room for one of them
     bars.replaceChildren(heading, make("ul", { class: unsure ? "unsure" : false }, ...words.map(row)), ...unread, ...before, ...header.ways.flatMap(aboutWays));
   }
@@ -306,7 +306,7 @@ function build(root, first, report) {
     const rows = cut.offered.map((way, i) => row(WAYS[way][0], WAYS[way][1](cut.name, name(header.watched)), way === cut.way, cut.kept[i], () => act("way", cut.token, way)));
     const healed = row("not cut", `Every token hears ${cut.name}.`, false, was, () => act("token", cut.token));
     const heading = word === undefined ? `${cut.name} is cut off` : `“${word}” with ${cut.name} cut off`;
-    return [make("h4", { class: "heading" }, heading), make("ul", { class: `ways${cut.kept.length ? "" : " bare"}`, "aria-label": heading }, healed, ...rows), ...(cut.kept.length ? [make("p", { class: "unread" }, CUTS)] : [])];
+    return [make("h3", { class: "heading" }, heading), make("ul", { class: `ways${cut.kept.length ? "" : " bare"}`, "aria-label": heading }, healed, ...rows), ...(cut.kept.length ? [make("p", { class: "unread" }, CUTS)] : [])];
   }
 
   /** The page's own blank, outside of this figure, becomes the best word so far. */
@@ -401,7 +401,7 @@ function build(root, first, report) {
     const watch = make("select", { "aria-label": "Watched token" }, ...header.tokens.map((words, i) => make("option", { value: String(i), selected: i === header.lanes[header.watched] }, `${i + 1} · ${i === header.lanes[header.watched] && header.blank ? "▢" : words}`)));
     watch.addEventListener("change", () => act("watch", Number(watch.value)));
     const lens = header.lenses.length > 1 ? [make("label", { title: "How the words of early layers are read. The fitted lens first turns a layer’s vector into a guess of the last vector; the plain lens takes it as it is. See lesson 9." }, "Read with ", selectOf(header.lenses, header.lens, (value) => act("lens", value)))] : header.lens ? [make("span", {}, `Read with: ${header.lens}`)] : [];
-    extra.replaceChildren(make("label", {}, "Watch ", watch), ...lens);
+    extra.replaceChildren(...(header.alone ? [] : [make("label", {}, "Watch ", watch)]), ...lens);
   }
 
   function selectOf(options, now, then) {

@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from lab.charts.base.labels import visible
 from lab.charts.base.tables import unique_names
 from lab.charts.components.packing import pack
+from lab.charts.kept.drawings import Live
+from lab.charts.kept.keepable import Keepable
 
 # A sentence as a list of parts, each with its text and its kind. FROM marks a token of the text, WORD a word of the
 # vocabulary.
@@ -91,7 +93,7 @@ class CutToken:
 
 
 @dataclass(frozen=True, eq=False)
-class WordForms:
+class WordForms(Keepable):
     """The data of the picture. Its lanes are m of the text's n tokens; there are L layers of H heads.
 
     Attributes
@@ -165,6 +167,15 @@ class WordForms:
     def alt(self) -> str:
         """The final state of the picture, in words."""
         return f"{self.title}. {text_of(self.story[-1])}"
+
+    @property
+    def heading(self) -> str:
+        """The name of the figure."""
+        return self.title
+
+    def drawing(self) -> Live:
+        """Return the picture as it is; :func:`lab.figures.keeping.keep` adds the other ways to cut a token."""
+        return Live("word_forms", [self.payload()])
 
     @property
     def is_cut(self) -> bool:

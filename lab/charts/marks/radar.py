@@ -5,6 +5,7 @@ Vega has no radar, so Plotly draws it.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from numpy.typing import ArrayLike
 from lab.charts.base.figure import numbers
 from lab.charts.base.labels import visible
 from lab.charts.base.plotted import Plotted
+from lab.charts.kept import svg
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure as PlotlyFigure
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 _BETWEEN_WORDS = re.compile(r" (?![^(]*\))")  # spaces, but not those inside parentheses
 _FAINT = "rgba(128, 132, 149, 0.75)"
 _GRID = "rgba(128, 132, 149, 0.4)"
+_MIDDLE, _RADIUS = 260, 160  # pixels of the picture for a file
 _CHOSEN, _FILL = "#2f86d6", "rgba(47, 134, 214, 0.22)"
 
 
@@ -68,7 +71,42 @@ def radar(
         f"Radar of {len(axes)} values, {axis_title}. {visible(chosen)} reaches farthest at {axes[top]}, "
         f"{arrays[chosen][top]:.2f}."
     )
-    return Plotted(_figure(traces, title, axis_title), alt, partial(pd.DataFrame.copy, table))
+    drawn = partial(_picture, {name: (arrays[name].tolist(), shapes[name].hover) for name in last}, axes, chosen, alt)
+    return Plotted(_figure(traces, title, axis_title), title, alt, partial(pd.DataFrame.copy, table), drawn)
+
+
+def _picture(
+    shapes: Mapping[str, tuple[Sequence[float], Sequence[str]]], axes: Sequence[str], chosen: str, alt: str
+) -> str:
+    """Draw the shapes as SVG, the last one on top; a corner says its numbers to who points at it."""
+    parts = [
+        svg.element("circle", cx=_MIDDLE, cy=_MIDDLE, r=_RADIUS * ring, fill="none", stroke=_GRID) for ring in (0.5, 1)
+    ]
+    for place, axis in enumerate(axes):
+        (x, y), (far, low) = _corner(place, len(axes), 1.0), _corner(place, len(axes), 1.1)
+        side = "middle" if abs(far - _MIDDLE) < _RADIUS / 10 else "start" if far > _MIDDLE else "end"
+        parts.append(svg.element("line", x1=_MIDDLE, y1=_MIDDLE, x2=x, y2=y, stroke=_GRID))
+        lines = _BETWEEN_WORDS.split(axis)
+        top = low + 5 - 16 * (len(lines) - 1) * (1 - (low - _MIDDLE + _RADIUS) / (2 * _RADIUS))
+        parts += [svg.text(line, far, top + 16 * at, text_anchor=side, font_size=14) for at, line in enumerate(lines)]
+    for name, (values, hover) in shapes.items():
+        mine, corners = name == chosen, [_corner(at, len(axes), value) for at, value in enumerate(values)]
+        line = {"stroke": _CHOSEN if mine else _FAINT, "stroke_width": 3 if mine else 1.2}
+        outline = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners)
+        parts.append(svg.element("polygon", points=outline, fill=_FILL if mine else "none", **line))
+        parts += [
+            svg.element(
+                "circle", svg.tooltip(told.replace("<br>", "\n")), cx=x, cy=y, r=4.5 if mine else 3, fill=line["stroke"]
+            )
+            for (x, y), told in zip(corners, hover, strict=True)
+        ]
+    return svg.picture(2 * _MIDDLE, 2 * _MIDDLE, alt, *parts, least=330)
+
+
+def _corner(place: int, count: int, value: float) -> tuple[float, float]:
+    """Where a value is on an axis; the first axis is at the top, and the others follow clockwise."""
+    angle = 2 * math.pi * place / count
+    return _MIDDLE + _RADIUS * value * math.sin(angle), _MIDDLE - _RADIUS * value * math.cos(angle)
 
 
 def _shape(name: str, values: list[float], axes: Sequence[str], hover: Sequence[str], chosen: bool) -> dict[str, Any]:

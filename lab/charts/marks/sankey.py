@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from lab.charts.base.figure import numbers
 from lab.charts.base.labels import visible
 from lab.charts.base.plotted import Plotted, plotly_text
+from lab.charts.marks.sankey_picture import sankey_picture
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure as PlotlyFigure
@@ -79,7 +80,9 @@ def sankey(
     told = {"hovercolor": _BAND_HOVER, "customdata": _hover(bands, weight, tokens, value_title), "hovertemplate": _TOLD}
     trace = {"type": "sankey", "arrangement": "fixed", "valueformat": ".4f", "node": node, "link": link | told}
     table = partial(_table, bands, weight, tokens, value_title)
-    return Plotted(_figure(trace, height, layers, title), _alt(bands, weight, tokens, layers), table)
+    alt = _alt(bands, weight, tokens, layers)
+    drawn = partial(sankey_picture, trace, scale, height, _columns_below(layers), alt)
+    return Plotted(_figure(trace, height, layers, title), title, alt, table, drawn)
 
 
 def _nodes(bands: Bands) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
@@ -158,14 +161,18 @@ def _alt(bands: Bands, weight: NDArray[np.float32], tokens: Sequence[str], layer
 def _figure(trace: dict[str, Any], height: int, layers: int, title: str) -> PlotlyFigure:
     import plotly.graph_objects as go
 
-    names = ["Input", "Layer 1", *map(str, range(2, layers + 1))]  # more words would not fit on a telephone
     below = {"y": 0, "yshift": -14, "xref": "paper", "yref": "paper", "showarrow": False, "yanchor": "top"}
     sides = ["left", *["center"] * (layers - 1), "right"]
-    named = enumerate(zip(names, sides, strict=True))
+    named = enumerate(zip(_columns_below(layers), sides, strict=True))
     under = [{"text": name, "x": place / layers, "xanchor": side, **below} for place, (name, side) in named]
     heading, margin = {"text": "<br>".join(wrap(title, _LINE)), "x": 0}, {"l": 8, "r": 8, "t": _TOP, "b": _BOTTOM}
     frame = {"title": heading, "height": height + _TOP + _BOTTOM, "margin": margin}
     return go.Figure(data=[trace], layout=frame | {"annotations": under, "font": {"size": 13}})
+
+
+def _columns_below(layers: int) -> list[str]:
+    """The names of the columns; more words would not fit on a telephone."""
+    return ["Input", "Layer 1", *map(str, range(2, layers + 1))]
 
 
 def _table(bands: Bands, weight: NDArray[np.float32], tokens: Sequence[str], value_title: str) -> pd.DataFrame:

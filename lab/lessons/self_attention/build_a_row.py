@@ -21,7 +21,7 @@ from lab.questions.kinds import which_holds
 from lab.questions.question import MARGIN, Question
 from lab.questions.returning import Spot
 from lab.ui.components import mount
-from lab.ui.drawing import code
+from lab.ui.drawing import code, framed, show_numbers
 from lab.ui.frame.closing import try_this, way_to
 from lab.ui.parameters import TOKEN
 from lab.ui.shared.one_head import OneHead, show_sentence
@@ -247,8 +247,11 @@ def show(view: OneHead) -> None:
         "matrices, W_K and W_V, turn every token’s vector into a **key** (what it offers) and a **value** (what it "
         "passes on). The next four computations are those of **By hand**. Go through them one by one, or press Play."
     )
-    figure = row_built(view.trace, view.layer.index, view.head, view.query, view.key)
-    mount("row_built", replace(figure, means=tuple(map(unmarked, said(view.spot)))).payload(), "row-built")
+    call = view.figure(row_built)
+    figure = replace(call(), means=tuple(map(unmarked, said(view.spot))))
+    with framed("row-built"):
+        mount("row_built", figure.payload(), "row-built")
+        show_numbers(figure.table, "row-built", call, figure)
     sharpest = sharpest_word(view.spot)
     if sharpest not in (None, view.query):
         why = f"no other word gives one token as much weight as {view.token(sharpest)} does. Which one? Build its row."

@@ -11,6 +11,7 @@ import streamlit as st
 from lab.course.pages import Bench, ExperimentRecord, page_path
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import KEY_TOKEN, STEP, TEXT, TOKEN
+from lab.ui.taking import tell
 from lab.ui.terms import say
 
 # The shell's style sheet separates the meaning from the figure by a line and space, not by a box.
@@ -24,6 +25,7 @@ def meaning(text: str) -> None:
     A step calls this function only once. The claims in ``text`` come from a function that draws nothing, so that a test
     can compute them again.
     """
+    tell(text)
     with st.container(key=_MEANING):
         say(f"**What this means.** {text}")
 

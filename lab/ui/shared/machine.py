@@ -16,7 +16,7 @@ from lab.models.catalogue import twin_id
 from lab.models.cores import one_core
 from lab.models.memo import kept
 from lab.models.trace import Trace, trace_encoding
-from lab.ui import runs, selection
+from lab.ui import alone, runs, selection
 from lab.ui.components import mount
 from lab.ui.doors import door_to, doors_at
 from lab.ui.drawing import show_numbers
@@ -100,6 +100,9 @@ def show_machine(trace: Trace, key: str, setting: MachineSetting) -> None:
     shown = _twin_of(read) if seen.twin and has_twin else read
     call = partial(machine, shown, seen.watched, seen.layer, seen.head)
     figure = kept(shown, (machine, seen.watched, seen.layer, seen.head), call)
+    if alone.is_on():
+        mount("machine", figure.payload(), key, states=["act"], on_change=partial(_act, trace, key, begin, None))
+        return
     now = selection.current()
     page = MachineOnPage(
         doors={
@@ -124,7 +127,7 @@ def show_machine(trace: Trace, key: str, setting: MachineSetting) -> None:
             "has learned nothing."
         )
     if not setting.waits:
-        show_numbers(figure.table, f"{key}-numbers", call)
+        show_numbers(figure.table, key, call, figure)
 
 
 @st.dialog("The whole machine", width="large")

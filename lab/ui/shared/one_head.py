@@ -10,7 +10,7 @@ from typing import TypeVar
 import streamlit as st
 
 from lab.analysis.heads.attention import AttentionRow
-from lab.charts.base.figure import Figure
+from lab.charts.kept.keepable import Keepable
 from lab.course.words import told_apart
 from lab.figures import attention
 from lab.models.layer_trace import LayerTrace
@@ -22,7 +22,7 @@ from lab.ui.drawing import draw, draw_cells
 from lab.ui.page import LessonPage
 from lab.ui.parameters import KEY_TOKEN, TOKEN
 
-F = TypeVar("F", bound=Figure)
+F = TypeVar("F", bound=Keepable)
 
 
 @dataclass(frozen=True)

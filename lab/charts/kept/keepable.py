@@ -1,0 +1,57 @@
+"""What a figure must have so that it can be kept as a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lab.charts.kept.drawings import Drawing
+from lab.charts.kept.file import About, written
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas as pd
+
+    from lab.models.trace import Trace
+
+
+class Keepable:
+    """A figure with a heading, a description, a table and a drawing.
+
+    A subclass has ``alt`` (the figure in a sentence), and ``table``, a function without arguments.
+    """
+
+    if TYPE_CHECKING:  # a dataclass would take a property of this name for the default of its field
+
+        @property
+        def alt(self) -> str: ...
+        @property
+        def table(self) -> Callable[[], pd.DataFrame]: ...
+
+    @property
+    def heading(self) -> str:
+        """The name of the figure."""
+        raise NotImplementedError
+
+    def drawing(self) -> Drawing:
+        """Return the figure as a file draws it."""
+        raise NotImplementedError
+
+    def save(self, path: str | Path, of: Trace | Sequence[Trace] = ()) -> None:
+        """Keep the figure as one HTML file, which needs neither the lab nor a network.
+
+        Parameters
+        ----------
+        path
+            The file to write.
+        of
+            The run that the figure shows, or its runs. The file's last lines then name the model with its hash, and the
+            text.
+        """
+        from lab.models.stamp import stamp
+
+        runs = of if isinstance(of, Sequence) else [of]
+        about = About(stamp=stamp(runs))
+        Path(path).write_bytes(written(self, about))

@@ -1,0 +1,112 @@
+"""What the corner of a figure takes along besides its numbers: one file, and the way to show it on another page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from html import escape
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from lab.charts.kept.keepable import Keepable
+from lab.course.words import plain
+from lab.ui import address
+from lab.ui.parameters import STEP
+
+_TOLD = "_told_of_last_figure"
+_MARKS = re.compile(r"(?<!\\)[*`]+")
+_PLAIN = re.compile(r"[A-Za-z0-9_.-]+")  # the names that deploy/haproxy.cfg lets into a frame
+_MEGABYTE = 1_000_000
+_ONCE = "check."  # the figures of questions, which differ from learner to learner
+
+
+def begin_figure(key: str) -> list[str]:
+    """Note that the figure ``key`` is drawn; return the list of what the page says of it from now on (:func:`tell`)."""
+    told: list[str] = []
+    st.session_state[_TOLD] = key, told
+    return told
+
+
+def told_of(key: str) -> list[str]:
+    """Return the list of what the page says of the figure ``key``, which was drawn last."""
+    last = st.session_state.get(_TOLD)
+    if isinstance(last, tuple) and last[0] == key:
+        told: list[str] = last[1]
+        return told
+    return begin_figure(key)
+
+
+def tell(meaning: str) -> None:
+    """Note what the figure that was drawn last means, for its file; ``meaning`` is Markdown of the lab."""
+    told = st.session_state.get(_TOLD)
+    if isinstance(told, tuple):
+        told[1].append(plain(_MARKS.sub("", meaning)))
+
+
+def forget() -> None:
+    """Forget the last figure: another run of the page begins."""
+    st.session_state.pop(_TOLD, None)
+
+
+def kept_file(
+    figure: Keepable, call: partial[Any] | None, table: pd.DataFrame, told: list[str]
+) -> tuple[str, Callable[[], bytes]]:
+    """Return the label of the button that keeps a figure, with the size of a large file, and what makes the file."""
+    from lab.figures.keeping import size_if_large
+
+    size = size_if_large(figure, call, table)
+    label = "Keep it" if size is None else f"Keep it ({size / _MEGABYTE:.1f} MB)"
+    page, step = address.here(), STEP.chosen()
+    heading = " · ".join(filter(None, (page.title, step if step in [each.name for each in _steps(page)] else "")))
+    return label, partial(_write, figure, call, table, (heading, told, address.link()))
+
+
+def _steps(page: Any) -> Any:
+    return getattr(page, "steps", ())
+
+
+def _write(figure: Keepable, call: partial[Any] | None, table: pd.DataFrame, said: tuple[str, list[str], str]) -> bytes:
+    """Write the file, at a click and not before."""
+    from lab.charts.kept.file import About
+    from lab.figures.keeping import keep, runs_of
+    from lab.models.cores import one_core
+    from lab.models.stamp import stamp
+    from lab.models.trace import Trace
+    from lab.ui.runs import is_proven, proof
+
+    heading, told, link = said
+    with one_core():
+        found = runs_of(call)
+        proofs = {each: proof(each) for each in found if isinstance(each, Trace) and is_proven(each)}
+        about = About(heading, "", told, stamp(found, proofs), link)
+        return keep(figure, call, about, table)
+
+
+def show_script(call: partial[Any], key: str, *, kept: bool) -> None:
+    """Draw the Python that makes a figure, folded; nothing if its numbers cannot be made from plain values."""
+    from lab.figures.notebook import script
+
+    try:
+        lines = script(call, key, kept=kept)
+    except TypeError:
+        return
+    with st.expander("In Python", icon=":material/terminal:"):
+        st.code(lines, language="python", wrap_lines=True)
+
+
+def show_address(key: str) -> None:
+    """Draw the address that shows the figure ``key`` alone, and the frame for a slide or a course page.
+
+    The figures of checks and of rooms have no such address.
+    """
+    alone = address.link(alone=key)
+    if not alone or key.startswith(_ONCE) or address.here().id == "room" or not _PLAIN.fullmatch(key):
+        return
+    frame = f'<iframe src="{escape(alone)}" width="100%" height="480" title="A figure of Inside BERT"></iframe>'
+    with st.expander("On another page", icon=":material/open_in_new:"):
+        st.caption("The address shows this figure alone, alive. The second line puts it into a slide or a course page.")
+        st.code(alone, language=None, wrap_lines=True)
+        st.code(frame, language="html", wrap_lines=True)

@@ -1,0 +1,167 @@
+"""Kept files, opened from disk in a browser without a network: drawn, alive, light and dark, wide and narrow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from benchmarks.server import Lab
+from lab.charts.kept.file import About, written
+from lab.figures.keeping import keep
+from lab.models.loading import load_model
+from lab.models.stamp import stamp
+from lab.models.trace import Trace
+from lab.models.trace import trace as run
+from tests.browser.accessibility import violations
+from tests.browser.harness import EXTREMES, View, visit, wait_idle
+from tests.charts.samples import HOSTILE, a_heatmap
+from tests.figures.kept_figures import COMPONENTS, kept_figures
+
+TEXT = "She gave her brother the book that he [MASK]."
+HOSTILE_TEXT = "the [MASK] </script><img src=x onerror=alert(1)> القطة 👩\u200d👧 \u202e sat"
+NAMES = (*COMPONENTS, "chart", "radar", "sankey")
+Open = Callable[..., Page]
+
+
+def kept(trace: Trace, name: str, folder: Path) -> Path:
+    call = kept_figures(trace)[name]
+    figure, path = call(), folder / f"{name}.html"
+    path.write_bytes(keep(figure, call, About("A heading", stamp=stamp([trace])), figure.table()))
+    return path
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return run(load_model("lab-minilm"), TEXT)
+
+
+@pytest.fixture
+def opened(browser: Browser, view: View) -> Iterator[Open]:
+    """``opened(path)``: the file in a browser without a network; nothing may go wrong there, and nothing be fetched."""
+    with visit(browser, view) as visitor:
+        asked: list[str] = []
+        visitor.page.context.set_offline(True)
+        visitor.page.on("request", lambda request: asked.append(request.url))
+
+        def open_file(path: Path) -> Page:
+            visitor.page.goto(path.as_uri())
+            return visitor.page
+
+        yield open_file
+    assert not visitor.complaints
+    assert not [each for each in asked if not each.startswith(("file:", "data:", "blob:"))]
+
+
+def drawn(page: Page) -> str:
+    """The selector of what every kind of figure has once it is drawn."""
+    page.wait_for_function(
+        """() => { const place = document.getElementById("figure"); const root = place.shadowRoot ?? place;
+        const box = place.getBoundingClientRect();
+        return box.height > 80 && root.querySelector("svg, canvas, table, .rows, .token") !== null; }"""
+    )
+    return "#figure"
+
+
+@pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
+@pytest.mark.parametrize("text", [TEXT, HOSTILE_TEXT], ids=["plain", "hostile"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_draws_its_figure_from_disk(
+    name: str, text: str, opened: Open, view: View, trace: Trace, tmp_path: Path
+) -> None:
+    read = trace if text == TEXT else run(trace.model, text)
+    page = opened(kept(read, name, tmp_path))
+    figure = page.locator(drawn(page))
+    box = figure.bounding_box()
+    assert box is not None and box["width"] <= view.width
+    assert page.evaluate("document.documentElement.scrollWidth") <= view.width
+    paper = page.locator("body").evaluate("e => getComputedStyle(e).backgroundColor")
+    assert paper == ("rgb(255, 255, 255)" if view.scheme == "light" else "rgb(14, 17, 23)")
+    page.get_by_text("The numbers as a table").click()
+    expect(page.locator("table").last).to_be_visible()
+    expect(page.locator("img")).to_have_count(0)
+
+
+@pytest.mark.parametrize("name", ["sentence", "word_forms", "machine", "chart", "sankey"])
+def test_a_file_keeps_the_rules_of_accessibility(name: str, opened: Open, trace: Trace, tmp_path: Path) -> None:
+    page = opened(kept(trace, name, tmp_path))
+    drawn(page)
+    page.get_by_text("The numbers as a table").click()
+    assert not violations(page)
+
+
+def test_a_click_on_a_word_shows_where_it_looks(opened: Open, trace: Trace, tmp_path: Path) -> None:
+    page = opened(kept(trace, "sentence", tmp_path))
+    weights = trace.layer(4).attention[10]
+    expect(page.locator(".token[aria-pressed=true] .word")).to_have_text(trace.labels[5])
+    page.locator(".token").nth(8).click()
+    expect(page.locator(".token[aria-pressed=true] .word")).to_have_text(trace.labels[8])
+    shares = page.locator(".token .share").all_text_contents()
+    assert shares[4] == f"{float(weights[8, 4]):.2f}"
+    expect(page.locator("#says")).to_be_empty()
+
+
+def test_the_cuts_that_were_made_can_be_looked_at(opened: Open, trace: Trace, tmp_path: Path) -> None:
+    page = opened(kept(trace, "word_forms", tmp_path))
+    said = page.locator(".say")
+    before = said.text_content()
+    page.get_by_role("button", name="both ways").click()
+    expect(said).not_to_have_text(before or "")
+    page.get_by_role("button", name="Heal all").click()
+    expect(page.get_by_role("button", name="both ways")).to_have_count(0)
+    page.locator(".token", has_text="book").click()  # nobody has asked for this cut
+    expect(page.locator("#says")).to_contain_text("The lab can compute this")
+    expect(page.locator(".token.cut")).to_have_count(0)
+
+
+def test_a_figure_says_what_only_the_lab_has(opened: Open, trace: Trace, tmp_path: Path) -> None:
+    page = opened(kept(trace, "machine", tmp_path))
+    page.locator(".layers button").nth(2).click()
+    expect(page.locator("#figure .caption")).to_contain_text("Layer 3 of 6")
+    page.get_by_role("button", name="Open it").first.click()
+    expect(page.locator("#says")).to_contain_text("The lab can compute this")
+    page = opened(kept(trace, "head_view", tmp_path))
+    expect(page.get_by_role("button", name="Keep heads in the link")).to_have_count(0)
+    page.get_by_role("button", name="Head 3", exact=True).click()
+    expect(page.get_by_role("button", name="Head 3", exact=True)).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_figure_is_kept_from_its_corner(lab: Lab, browser: Browser, tmp_path: Path) -> None:
+    with visit(browser, View()) as visitor:
+        page = visitor.page
+        page.goto(f"{lab.url}/Head_view?text=%3Cb%3Ethe+cat%3C%2Fb%3E+sat")
+        wait_idle(page)
+        page.get_by_role("button", name="Numbers and files").click()
+        wait_idle(page)
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Keep it", exact=False).click()
+        path = tmp_path / download.value.suggested_filename
+        download.value.save_as(path)
+        assert path.name == "head_view.html"
+        page.context.set_offline(True)
+        page.goto(path.as_uri())
+        expect(page.get_by_role("heading", level=1)).to_have_text("Head view")
+        expect(page.get_by_role("heading", name="What this means")).to_be_visible()
+        expect(page.get_by_text("looks most at")).to_be_visible()
+        expect(page.locator("bdi", has_text="<b>the cat</b> sat")).to_be_visible()
+        expect(page.locator(".space canvas")).to_be_visible()
+        back = page.get_by_role("link", name="Open this view in the lab")
+        expect(back).to_have_attribute("href", re.compile(rf"^{re.escape(lab.url)}/Head_view\?.*text=%3Cb%3Ethe"))
+
+
+def test_the_colours_follow_the_system(opened: Open, trace: Trace, tmp_path: Path) -> None:
+    page = opened(kept(trace, "chart", tmp_path))
+    drawn(page)
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator("#figure svg.marks")).to_have_css("background-color", "rgb(14, 17, 23)")
+
+
+def test_hostile_labels_of_a_chart_are_text(opened: Open, tmp_path: Path) -> None:
+    path = tmp_path / "chart.html"
+    path.write_bytes(written(a_heatmap(len(HOSTILE), labels=HOSTILE), About()))
+    page = opened(path)
+    drawn(page)
+    expect(page.locator("img, script[src]")).to_have_count(0)

@@ -1,0 +1,46 @@
+"""Run the lines of Python behind the figures' buttons.
+
+It needs nothing but Python and whatever ``lab`` is installed, so a test of a wheel can run it in an environment of its
+own, without a checkout:
+
+    python scripts.py scripts.json      # {"name": "lines of Python", …}
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def run_all(scripts: Mapping[str, str], folder: Path) -> dict[str, str]:
+    """Run each of the ``scripts`` in ``folder``; returns what each prints.
+
+    Raises RuntimeError, with the script's name, for one that fails or prints nothing.
+    """
+    printed: dict[str, str] = {}
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        for name, lines in scripts.items():
+            out = io.StringIO()
+            try:
+                with contextlib.redirect_stdout(out):
+                    exec(compile(lines, name, "exec"), {"__name__": "__main__"})
+            except Exception as error:
+                raise RuntimeError(f"{name}: {error}\n{lines}") from error
+            printed[name] = out.getvalue()
+            if not printed[name].strip():
+                raise RuntimeError(f"{name} prints nothing:\n{lines}")
+    finally:
+        os.chdir(before)
+    return printed
+
+
+if __name__ == "__main__":
+    found = run_all(json.loads(Path(sys.argv[1]).read_text("utf-8")), Path.cwd())
+    print(f"{len(found)} scripts ran")

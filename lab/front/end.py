@@ -115,7 +115,8 @@ def _machine(begun: Sequence[Lesson]) -> None:
     if now is None:
         return
     st.header("The machine, and your findings", anchor=False)
-    st.markdown("Click the name of a part to read what it does, and what you found there.")
+    found_there = "which steps were about it" if WAY.chosen() == SHORT else "what you found there"
+    st.markdown(f"Click the name of a part to read what it does, and {found_there}.")
     st.fragment(show_machine)(now.trace, "machine", MachineSetting(watched=now.place, found=found(WAY.chosen(), begun)))
 
 

@@ -97,8 +97,8 @@ def _machine(first: FirstMinute) -> None:
     st.header("The whole machine")
     st.markdown(WHY)
     st.markdown(
-        "The sentence above goes through every part, from its tokens to the word in the blank. Click the name of a "
-        "part to read what the part does, or a number above it to open a lesson."
+        "The sentence above, with nothing cut off, goes through every part, from its tokens to the word in the blank. "
+        "Click the name of a part to read what the part does, or a number above it to open a lesson."
     )
     setting = MachineSetting(watched=first.blank.place, waits=not first.answered)
     st.fragment(show_machine)(first.blank.trace, "machine", setting)

@@ -33,6 +33,8 @@ class Asking:
         What to look at, or to think of, after a first wrong answer: never the answer, nor a number in it.
     returns
         Whether a later lesson may ask it again, about another sentence, and how soon: 0 never, 1 before the others.
+    always
+        Whether the question and its answer are the same for every run: who has answered it, has answered it for all.
     for_a_class
         Whether a class may be asked it although no later lesson asks it: then another sentence is in sight, not the
         figure.
@@ -48,12 +50,15 @@ class Asking:
     returns: int = 0
     for_a_class: bool = False
     figure: Callable[[Spot], Any] | None = None
+    always: bool = False
 
     def __call__(self, spot: Spot) -> Question | None:
         """Ask about ``spot``; None if the run does not decide the question clearly."""
         asked = self.make(spot)
         if asked is None:
             return None
+        if self.always:
+            return replace(asked, hint=self.hint, subject="always")
         where = dict(zip(PLACES, (spot.layer, spot.head, spot.query, spot.key), strict=True))
         run = (spot.trace.model.id, spot.trace.text, spot.trace.pair)
         return replace(asked, hint=self.hint, subject=hashed(*run, *(where[each] for each in self.of)))
@@ -66,6 +71,7 @@ def asks(
     returns: int = 0,
     for_a_class: bool = False,
     figure: Callable[[Spot], Any] | None = None,
+    always: bool = False,
 ) -> Callable[[Callable[[Spot], Question | None]], Asking]:
     """Mark a function that asks about a spot; the arguments are the fields of :class:`Asking`.
 
@@ -78,4 +84,4 @@ def asks(
     """
     if unknown := [each for each in of if each not in PLACES]:
         raise ValueError(f"A question is asked about some of {', '.join(PLACES)}, not about {', '.join(unknown)}.")
-    return lambda make: Asking(make, of, basis, hint, returns, for_a_class, figure)
+    return lambda make: Asking(make, of, basis, hint, returns, for_a_class, figure, always)

@@ -12,7 +12,7 @@ const WAYS = {
   "*": ["both ways", (name) => `No other token hears ${name}.`],
   "!": ["other words", (name) => `${name} is heard, but it says what it says in another sentence.`],
 };
-const CUTS = "Each bar shows this word after another cut: of the direct way, of the ways around it, through other tokens, or of both. Click one.";
+const CUTS = "The bars show this word after three cuts: of the direct link alone, of all detours through other tokens alone, and of both. Click one.";
 // What a heading says when it is touched.
 const EXPLAINS = {
   tokens: () => "Tokens: the pieces of your text that the model reads. A click on one cuts it off.",

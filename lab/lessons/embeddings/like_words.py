@@ -127,6 +127,7 @@ def nearest_word(spot: Spot) -> Question | None:
     basis=derivable(LESSON, "like-words", "the cosine, a dot product divided by both lengths"),
     hint="The cosine divides by both lengths. What happens to it if one vector becomes twice as long?",
     returns=3,
+    always=True,
 )
 def cosine_of_one(spot: Spot) -> Question:
     """Ask what the cosine 1 says about two vectors: they point the same way, but need not be equal."""

@@ -11,7 +11,7 @@ from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.marks.marked import marked_lines
 from lab.course.pages import step_name
-from lab.course.words import share
+from lab.course.words import listed, share
 from lab.figures.axes import WEIGHT, tokens
 from lab.figures.toys import head_names, whole_vocabulary
 from lab.lessons.how_it_learns import LESSON
@@ -59,6 +59,23 @@ def from_blank(model: LoadedModel, words: tuple[int, ...], place: int, step: int
     heads = Axis("", [name.capitalize() for name in head_names(config.layers, config.heads)], things="heads")
     title = f"From the blank: every head after step {step}"
     return heatmap(rows, (heads, tokens(trace, "Looks at")), WEIGHT, title=title)
+
+
+def on_right_letter(now: Snapshot, words: tuple[int, ...], place: int) -> str:
+    """Say how much weight each head gives, from the blank, to the letters that belong there; "" if there are none."""
+    rule = now.plan.what
+    same = [at for at, word in enumerate(words) if at != place and word == words[place]]
+    if not isinstance(rule, Rule) or not rule.holds(words) or not same:
+        return ""
+    config = now.model.config
+    given = hidden(now.model, words, place).attention[:, :, place].flatten(0, 1)[:, same].sum(-1).tolist()
+    heads = listed(
+        [f"from {name} {each:.2f}" for name, each in zip(head_names(config.layers, config.heads), given, strict=True)]
+    )
+    return (
+        f"Each *{letter(words[place])}* of the sentence is the letter that belongs in the blank, so any of them will "
+        f"do. After step {now.step}, these letters get: {heads}."
+    )
 
 
 def falling(run: TrainingRun, step: int) -> Figure:
@@ -127,4 +144,6 @@ def _show_states(run: TrainingRun, words: tuple[int, ...], place: int) -> None:
         draw(letters(now.model, words, place), "toy-blank")
     say("Where do the heads look from the blank? Compare with the random weights of step 0.")
     draw(from_blank(now.model, words, place, now.step), "toy-maps")
+    if told := on_right_letter(now, words, place):
+        say(told)
     meaning(said(run.kept[0], now, words, place))

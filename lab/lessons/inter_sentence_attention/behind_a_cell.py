@@ -175,7 +175,7 @@ def show(view: SentencesView) -> None:
                 say(told_same(view.trace, found))
                 head = best_head(found)
                 if heads != head:
-                    opened, label = _opening(head), f"Open {head_name(head)}"
+                    opened, label = _choose_alone(head), f"Open {head_name(head)}"
                     st.button(label, key="_open", icon=":material/touch_app:", on_click=change_here, args=(opened,))
     code(mean_cells)
 
@@ -211,10 +211,10 @@ def _show_its_head(view: SentencesView, link: Link, heads: str | Head) -> None:
     story = None if view.toy else look_head(view.page.run(view.trace.model.id, DEFAULT_TEXT, ""))
     st.caption(of_heads(view.trace, link, story))
     if heads != head:
-        try_this("look only at this head.", f"Open {head_name(head)}", _opening(head))
+        try_this("look only at this head.", f"Open {head_name(head)}", _choose_alone(head))
 
 
-def _opening(head: Head) -> dict[Parameter[Any], Any]:
+def _choose_alone(head: Head) -> dict[Parameter[Any], Any]:
     """The changes that show one head alone."""
     return {BEHIND: ONE_HEAD, LAYER: head[0] + 1, HEAD: head[1] + 1}
 

@@ -41,13 +41,9 @@ _PROBABILITY = (math.ulp(0.0), 1.0)
 _ROWS = 5  # words in the table of logits
 
 
-def transform(model: LoadedModel) -> str:
-    """Say what happens to the last vector before the comparison; "" if nothing does."""
-    head = model.vocabulary_head
-    steps = ["LayerNorm"] if model.weights.final_norm is not None else []
-    if head.w is not None:
-        steps += [f"a learned matrix (named *dense*), {_name(head)} and LayerNorm"]
-    return ", then ".join(steps)
+def prepares(model: LoadedModel) -> bool:
+    """Return whether the last vector is changed before the comparison: by a LayerNorm, or by a small network."""
+    return model.weights.final_norm is not None or model.vocabulary_head.w is not None
 
 
 def _name(head: VocabularyHead) -> str:
@@ -63,10 +59,10 @@ def row_of_table(model: LoadedModel) -> bool:
 def way(model: LoadedModel) -> str:
     """Say how the vocabulary head makes a logit of the last vector, for this model's head."""
     head = model.vocabulary_head
-    steps, biased = transform(model), head.bias is not None and bool(head.bias.any())
+    biased = head.bias is not None and bool(head.bias.any())
     row = " (its row in lesson 2)" if row_of_table(model) else ""
-    prepared = f"First, the vector goes through {steps} (see “The vector on its way”, below). Then" if steps else "Now"
-    first = f"{prepared} comes its"
+    prepared = "First, a few computations prepare the vector (“The vector on its way”, below, shows them). Then"
+    first = f"{prepared if prepares(model) else 'Now'} comes its"
     total = "This number, plus the word’s own **bias**," if biased else "This number"
     return f"{first} **dot product** with each word’s vector{row}. {total} is the word’s **logit**."
 
@@ -257,6 +253,10 @@ def _show_steps(view: PredictionView, steps: predictions.HeadSteps) -> None:
     if head is not None and steps.dense is not None:
         st.latex(_head_formula(head))
         st.caption("Here, h is the vector after the last layer, and E has a row for each word.")
+        say(
+            f"A learned matrix W (named *dense*) mixes the numbers of the vector, {_name(head)} moves negative ones "
+            "near 0, and LayerNorm brings all to one scale."
+        )
     most = {name: float(np.abs(row).max()) for name, row in rows.items()}
     title = f"From the last layer to the vocabulary: {len(steps.hidden)} numbers {view.where}"
     scale = replace(VALUE, title="Value / largest of its row", domain=(-1.0, 1.0))

@@ -131,21 +131,26 @@ def milder(found: Without) -> str:
 
 
 def smallest(trace: Trace, head: Head, place: int) -> str:
-    """Say what the model says if the head loses only its strongest look from a place; "" if it looks at one token."""
+    """Where zeros change the word, say what remains if the head loses only its strongest look from a place.
+
+    "" if zeros change no word, or if the head looks at one token only.
+    """
     row = trace.layer(head[0]).attention[head[1], place]
     key = int(row.argmax())
-    if key == place or int((row > 0).sum()) < 2:
+    word, zero = (int(probabilities(trace, head, place, how).argmax()) for how in (ON, ZERO))
+    if word == zero or key == place or int((row > 0).sum()) < 2:
         return ""
     cut = changed(trace, Interventions(blocked_in_heads=frozenset({(*head, place, key)})))
     then = Prediction(place, None, cut.logits(place)[0].numpy().astype(np.float64)).probabilities
-    best, word = int(then.argmax()), int(probabilities(trace, head, place, ON).argmax())
+    after = cut.layer(head[0]).attention[head[1], place]
+    best, now = int(then.argmax()), int(after.argmax())
     here = named(trace, place) if trace.model.config.causal else "the blank"
     told = (
-        f"A smaller cut takes from the head only its look from {here} at {named(trace, key)}: the model says "
+        f"A smaller cut takes away only the look from {here} at {named(trace, key)}. The head then looks most at "
+        f"{named(trace, now)} ({float(after[now]):.2f}), and the model says "
         f"{quoted(word_of(trace.model.tokenizer, best))} ({share(float(then[best]))})."
     )
-    zero = int(probabilities(trace, head, place, ZERO).argmax())
-    return f"{told} So the change does not come from this one look alone." if best == word != zero else told
+    return f"{told} So the zeros took away more than this look." if best == word else told
 
 
 def looks_from(trace: Trace, head: Head, place: int) -> str:
@@ -254,8 +259,8 @@ def show(view: OneHead) -> Trace:
     trace, place = asked.trace, asked.place
     say(
         f"You have seen where a head looks. Does the model need it? {looks_from(trace, at, place)} Here, the lab takes "
-        f"this one head of {trace.model.config.layers * trace.model.config.heads} away: it replaces the "
-        f"{trace.model.config.head_width} numbers that the head brings to each token by zeros, or by their mean over "
+        f"one of {trace.model.config.layers * trace.model.config.heads} heads away: in place of the "
+        f"{trace.model.config.head_width} numbers that it brings to each token, there are zeros, or their mean over "
         "the text."
     )
     for column, how in zip(st.columns(3), (ON, ZERO, MEAN), strict=True):

@@ -103,10 +103,12 @@ def brought(spot: Spot) -> str:
     short = int(np.where(part < row.weights / 2, row.weights, 0).argmax())
     if row.weights[short] < _SEEN or part[short] >= row.weights[short] / 2:
         return f"{told} This token also has the largest weight, {row.weights[heaviest]:.2f}."
+    most = int(part.argmax())
+    of, longer = (float(np.linalg.norm(row.values[at])) for at in (short, most))
+    beside = f", and the value of {named(trace, most)} has {longer:.2f}" if longer > of else ""
     return (
-        f"{told} {named(trace, short)} has the weight {row.weights[short]:.2f}, but its value is a short vector: its "
-        f"length is {np.linalg.norm(row.values[short]):.2f}, and the row’s weighted mean is {lengths.sum():.2f}. So it "
-        "brings little, and its cells are pale."
+        f"{told} {named(trace, short)} has the weight {row.weights[short]:.2f}, but its value is a short vector, of "
+        f"the length {of:.2f}{beside}. So it brings little, and its cells are pale."
     )
 
 
@@ -218,6 +220,11 @@ def what_a_weight_says(spot: Spot) -> Question | None:
     return which_holds("what-a-weight-says", prompt, why, outcomes, mixed=True)
 
 
+def _most(view: OneHead, query: int) -> float:
+    """The largest weight that a token gives."""
+    return float(attention_map(view.layer, view.head)[query].max())
+
+
 def row_built(traced: Trace, layer: int, head: int, query: int, key: int) -> RowBuilt:
     """Draw one query's row, built stage by stage; in a long text, only with its heaviest keys."""
     row, n = attention_row(traced.layer(layer), head, query), len(traced)
@@ -254,7 +261,9 @@ def show(view: OneHead) -> None:
         show_numbers(figure.table, "row-built", call, figure)
     sharpest = sharpest_word(view.spot)
     if sharpest not in (None, view.query):
-        why = f"no other word gives one token as much weight as {view.token(sharpest)} does. Which one? Build its row."
+        why = (
+            f"{view.token(sharpest)} gives one token the weight {_most(view, sharpest):.2f}. Which one? Build its row."
+        )
         try_this(why, f"Look from {view.trace.labels[sharpest]}", {TOKEN: sharpest + 1})
     way_to("On the bench", bench_of("neuron-view"))
     code(forward.project_qkv, forward.attend, forward.mix_values)

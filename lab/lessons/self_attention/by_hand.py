@@ -104,8 +104,8 @@ def show(_view: object) -> None:
     say(
         f"**Row 1: *{found.tokens[0]}* looks.** The **dot product** of its query with a key is a **score**: multiply "
         "the two vectors number by number, and add up the products. The score is large if the vectors are long and "
-        "point the same way, and 0 if they are at right angles. Each score is divided by the root of the number of "
-        f"numbers in a vector, here √2 (“{step_name(LESSON, 'scale')}” shows the reason). Then **softmax** turns the "
+        "point the same way, and 0 if they are at right angles. Each score is divided by √d; d is how many numbers "
+        f"a vector has, here 2 (“{step_name(LESSON, 'scale')}” shows the reason). Then **softmax** turns the "
         "three results into shares, the **weights**: it raises e to the power of each result, and divides by the sum "
         "of these powers. Finally, the values are added up in these shares. In the lines below, q₁ is the query of "
         "row 1, and k₁, k₂ and k₃ are the three keys."

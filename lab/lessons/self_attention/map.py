@@ -108,7 +108,9 @@ def _alike(found: Looks) -> str:
     if not found.alike:
         return ""
     verb = "looks" if found.alike == 1 else "look"
-    return f". But {found.alike} of the {found.others} other tokens {verb} most at {found.again}, too"
+    every = {1: f"1 of the {found.others}", 2: "both"}.get(found.others, f"all {found.others}")
+    who = every if found.alike == found.others else f"{found.alike} of the {found.others}"
+    return f". But {who} other tokens {verb} most at {found.again}, too"
 
 
 def resting(spot: Spot) -> str:
@@ -298,8 +300,9 @@ def _show_names(view: OneHead) -> None:
     heads = view.trace.model.config.heads
     several = f"this layer has {heads}, and you see head {view.head + 1}" if heads > 1 else "this layer has only one"
     say(
-        f"This is the **attention** of “{step_name(LESSON, 'by-hand')}”. The numbers are shares, called **weights**. "
-        f"The weights of one word add up to 1. One such way of looking is a **head**; {several}."
+        f"These are **weights** of **attention**, as you computed them in “{step_name(LESSON, 'by-hand')}”. The "
+        "weights of one word add up to 1. A number in brackets is a token’s place in the text. One such way of looking "
+        f"is a **head**; {several}."
     )
 
 

@@ -258,7 +258,7 @@ def _rule(word: Word) -> str:
         return (
             "**WordPiece**, the tokenizer of BERT, finds the longest beginning of the word that is in the vocabulary. "
             f"Then it does the same with the rest. {quoted(word.continuing_prefix)} marks a piece that continues a "
-            "word. If a word has a sign that no piece contains, the whole word becomes one token, [UNK]."
+            "word. If a word has a character that no piece contains, the whole word becomes one token, [UNK]."
         )
     space = byte_symbols()[0x20]
     return (

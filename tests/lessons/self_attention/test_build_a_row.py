@@ -59,7 +59,10 @@ def test_what_is_brought_comes_from_the_values(model: str, text: str) -> None:
             place = int(re.findall(r"\((\d+)\) has the weight", said)[0]) - 1
             lengths = weights * value.norm(dim=-1)
             assert float(lengths[place] / lengths.sum()) < weights[place] / 2 and weights[place] >= 0.149
-            assert f"is {value[place].norm():.2f}, and the row’s weighted mean is {lengths.sum():.2f}." in said
+            most = int(lengths.argmax())
+            assert f"of the length {value[place].norm():.2f}" in said
+            longer = f"and the value of {named(spot.trace, most)} has {value[most].norm():.2f}"
+            assert (longer in said) == (value[most].norm() > value[place].norm())
 
 
 def test_what_cls_brings_is_little_in_the_story() -> None:

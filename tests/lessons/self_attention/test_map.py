@@ -36,7 +36,11 @@ def test_what_is_said_names_the_largest_weights(model: str, text: str) -> None:
             assert ("half of its attention" in said) == (abs(weights[first] - 0.5) < VISIBLE)
             best = head.argmax(axis=1)
             same = int((np.delete(best, spot.query) == first).sum())
-            assert (f"{same} of the {len(best) - 1} other tokens" in said) == (same > 0)
+            others = len(best) - 1
+            who = (
+                f"all {others}" if same == others > 2 else "both" if same == others == 2 else f"{same} of the {others}"
+            )
+            assert (f"{who} other tokens" in said) == (same > 0)
 
 
 def test_many_tokens_rest_on_one_in_the_story() -> None:

@@ -32,7 +32,7 @@ from lab.models.catalogue import twin_id
 from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
-from lab.ui import downloads, parameters, runs, selection, shell, sidebar, teaching
+from lab.ui import address, downloads, parameters, runs, selection, shell, sidebar, teaching
 from lab.ui.chosen_tokens import FirstHead, begin
 from lab.ui.counted import choose_head, choose_layer
 from lab.ui.frame import strip
@@ -50,7 +50,7 @@ from lab.ui.shared.unreadable import say_unreadable
 from lab.ui.terms import say
 
 _PLAIN = Interventions()
-_CAME = "_step_before"  # the step from which the learner went on
+_CAME = "_step_before"  # the step of a page from which the learner went on
 
 
 @dataclass(frozen=True)
@@ -90,10 +90,11 @@ class OpenPage:
         from which one came.
         """
         now = parameters.STEP.chosen() or names[0]
-        aside = now in more or (now == names[-1] and st.session_state.get(_CAME) in more)
+        came = str(st.session_state.get(f"{_CAME}.{address.here().id}"))
+        aside = now in more or (now == names[-1] and came in more)
         way = [*names[:-1], *more, names[-1]] if aside else list(names)
         if now == names[-1] and aside:
-            way = [*way[: way.index(st.session_state[_CAME]) + 1], now]
+            way = [*way[: way.index(came) + 1], now]
         at = way.index(now)
         back, forward = teaching.keys()
         offer_back()
@@ -115,7 +116,7 @@ class OpenPage:
 
     def go_on(self, step: str) -> None:
         """Go on to a step of the page. For a button's callback."""
-        st.session_state[_CAME] = parameters.STEP.chosen()
+        st.session_state[f"{_CAME}.{address.here().id}"] = parameters.STEP.chosen()
         parameters.STEP.set(step)
 
     def ending(self) -> None:

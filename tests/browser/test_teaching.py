@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -107,3 +107,26 @@ def test_a_letter_chooses_an_option(lab: Lab, page: Page) -> None:
     page.get_by_role("textbox", name="Your sentence").press_sequentially(" abcd")
     wait_idle(page)
     expect(page.get_by_role("textbox", name="Your sentence")).to_have_value(f"{DEFAULT_TEXT} abcd")
+
+
+@pytest.mark.parametrize("view", [PROJECTOR], indirect=True, ids=str)
+def test_page_up_undoes_page_down_within_a_lesson_and_across(lab: Lab, page: Page) -> None:
+    page.goto(f"{lab.url}/Self-attention?teach=1&step=Break+it")  # a step beside the way
+    places = []
+    for key in ("PageDown", "PageDown", "PageDown", "PageUp", "PageUp", "PageUp"):
+        expect(page.locator(f"{STEP}, .st-key-step [data-testid=stPopover] button").first).to_be_visible(timeout=60_000)
+        wait_idle(page)
+        places.append(where(page))
+        page.keyboard.press(key)
+        page.wait_for_function("before => location.href !== before", arg=places[-1][2], timeout=60_000)
+    wait_idle(page)
+    places.append(where(page))
+    told = [each[:2] for each in places]
+    assert told[0] == told[6] and told[1] == told[5] and told[2] == told[4], told
+    assert told[1] == ("/Self-attention", "Check") and told[2][0] == "/Multi-head_attention", told
+
+
+def where(page: Page) -> tuple[str, str, str]:
+    """The page and the step that the address names, and the whole address."""
+    address = urlsplit(page.url)
+    return address.path, dict(parse_qsl(address.query)).get("step", ""), page.url

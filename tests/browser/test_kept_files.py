@@ -18,7 +18,7 @@ from lab.models.loading import load_model
 from lab.models.stamp import stamp
 from lab.models.trace import Trace
 from lab.models.trace import trace as run
-from tests.browser.accessibility import violations
+from tests.browser.accessibility import SCHEMES, violations
 from tests.browser.harness import EXTREMES, PHONE, View, visit, wait_idle
 from tests.charts.samples import HOSTILE, a_heatmap
 from tests.figures.kept_figures import COMPONENTS, kept_figures
@@ -87,12 +87,15 @@ def test_a_file_draws_its_figure_from_disk(
     expect(page.locator("img")).to_have_count(0)
 
 
-@pytest.mark.parametrize("name", ["sentence", "word_forms", "machine", "chart", "sankey"])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_file_keeps_the_rules_of_accessibility(name: str, opened: Open, trace: Trace, tmp_path: Path) -> None:
     page = opened(kept(trace, name, tmp_path))
     drawn(page)
     page.get_by_text("The numbers as a table").click()
-    assert not violations(page)
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        drawn(page)
+        assert not violations(page), scheme
 
 
 def test_a_click_on_a_word_shows_where_it_looks(opened: Open, trace: Trace, tmp_path: Path) -> None:

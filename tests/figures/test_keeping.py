@@ -21,6 +21,7 @@ from lab.charts.kept import vega
 from lab.charts.kept.drawings import Live
 from lab.charts.kept.file import EXPECTED, About, expected, written
 from lab.figures.keeping import drawing_of, keep, runs_of, size_if_large
+from lab.figures.word_forms import word_forms
 from lab.models.stamp import compared, stamp, weights_hash
 from lab.models.trace import Trace, trace_encoding
 from tests.charts.payloads import unpack
@@ -199,6 +200,7 @@ def test_the_ways_to_cut_a_token_come_along(trace: Trace) -> None:
     assert isinstance(call, partial)
     drawing = drawing_of(call(), call)
     assert isinstance(drawing, Live)
+    assert drawing == drawing_of(call(), partial(word_forms, trace, cut=call.args[2], watched=call.args[1]))
     headers = [unpack(each)[0] for each in drawing.payloads]
     assert headers[0]["cutTokens"] == unpack(call().payload())[0]["cutTokens"]
     told = {header["ways"][0]["way"] if header["ways"] else None: at for at, header in enumerate(headers)}

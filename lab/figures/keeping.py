@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
@@ -50,7 +51,7 @@ def keep(figure: Keepable, call: object, about: About, table: pd.DataFrame) -> b
 def drawing_of(figure: Keepable, call: object) -> Drawing:
     """Return the figure as a file draws it; a forming word brings its other cuts along."""
     if isinstance(figure, WordForms) and isinstance(call, partial) and call.func is word_forms:
-        return _with_ways(figure, **dict(zip(("trace", "watched", "cut", "fitted"), call.args, strict=False)))
+        return _with_ways(figure, **inspect.signature(word_forms).bind(*call.args, **call.keywords).arguments)
     return figure.drawing()
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lab.models.catalogue import EMBEDDED, WEIGHTS, recorded, sha256
+from lab.models.encoding import encode
 from lab.models.memo import once
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ def _of_text(run: Trace) -> list[tuple[str, str]]:
     lines = [("Text", run.text)]
     if run.pair is not None:
         lines.append(("Second text", run.pair))
+    if encode(run.model.tokenizer, run.model.config, run.text, run.pair).token_ids != run.token_ids:
+        lines.append(("Tokens that the model read", " ".join(run.labels)))  # one is hidden, or of another order
     changed = [f.name.replace("_", " ") for f in fields(run.interventions) if getattr(run.interventions, f.name)]
     if changed:
         lines.append(("Changed in this run", ", ".join(changed)))

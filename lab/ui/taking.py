@@ -59,13 +59,9 @@ def kept_file(
 
     size = size_if_large(figure, call, table)
     label = "Keep it" if size is None else f"Keep it ({size / _MEGABYTE:.1f} MB)"
-    page, step = address.here(), STEP.chosen()
-    heading = " · ".join(filter(None, (page.title, step if step in [each.name for each in _steps(page)] else "")))
-    return label, partial(_write, figure, call, table, (heading, told, address.link()))
-
-
-def _steps(page: Any) -> Any:
-    return getattr(page, "steps", ())
+    page = address.here()
+    step = [each.name for each in getattr(page, "steps", ()) if each.name == STEP.chosen()]
+    return label, partial(_write, figure, call, table, (" · ".join([page.title, *step]), told, address.link()))
 
 
 def _write(figure: Keepable, call: partial[Any] | None, table: pd.DataFrame, said: tuple[str, list[str], str]) -> bytes:

@@ -10,14 +10,16 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from benchmarks.server import Lab
+from lab.charts.base.axes import Axis, Scale
+from lab.charts.cells.heatmap import large_heatmap
 from lab.charts.kept.file import About, written
 from lab.figures.keeping import keep
 from lab.models.loading import load_model
 from lab.models.stamp import stamp
 from lab.models.trace import Trace
 from lab.models.trace import trace as run
-from tests.browser.accessibility import violations
-from tests.browser.harness import EXTREMES, View, visit, wait_idle
+from tests.browser.accessibility import SCHEMES, violations
+from tests.browser.harness import EXTREMES, PHONE, View, visit, wait_idle
 from tests.charts.samples import HOSTILE, a_heatmap
 from tests.figures.kept_figures import COMPONENTS, kept_figures
 
@@ -85,12 +87,15 @@ def test_a_file_draws_its_figure_from_disk(
     expect(page.locator("img")).to_have_count(0)
 
 
-@pytest.mark.parametrize("name", ["sentence", "word_forms", "machine", "chart", "sankey"])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_file_keeps_the_rules_of_accessibility(name: str, opened: Open, trace: Trace, tmp_path: Path) -> None:
     page = opened(kept(trace, name, tmp_path))
     drawn(page)
     page.get_by_text("The numbers as a table").click()
-    assert not violations(page)
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        drawn(page)
+        assert not violations(page), scheme
 
 
 def test_a_click_on_a_word_shows_where_it_looks(opened: Open, trace: Trace, tmp_path: Path) -> None:
@@ -157,6 +162,18 @@ def test_the_colours_follow_the_system(opened: Open, trace: Trace, tmp_path: Pat
     drawn(page)
     page.emulate_media(color_scheme="dark")
     expect(page.locator("#figure svg.marks")).to_have_css("background-color", "rgb(14, 17, 23)")
+
+
+@pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
+def test_a_long_title_leaves_the_cells_their_room_in_any_font(opened: Open, tmp_path: Path) -> None:
+    axes = Axis("From (queries)", ["1 The little girl lost", "2 She looked for it"]), Axis("To (keys)", ["1", "2"])
+    title = "How much each sentence looks at each sentence"
+    path = tmp_path / "chart.html"
+    path.write_bytes(written(large_heatmap([[0.7, 0.3], [0.4, 0.6]], axes, Scale("Share"), title=title), About()))
+    page = opened(path)
+    drawn(page)
+    cell = page.locator("#figure svg.marks .mark-rect.role-mark path").first.bounding_box()
+    assert cell is not None and cell["width"] > 60
 
 
 def test_hostile_labels_of_a_chart_are_text(opened: Open, tmp_path: Path) -> None:

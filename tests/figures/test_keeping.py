@@ -16,12 +16,14 @@ import numpy as np
 import pytest
 
 import lab
+from lab.analysis.words.masking import hide, mask_of
 from lab.charts.kept import vega
 from lab.charts.kept.drawings import Live
 from lab.charts.kept.file import EXPECTED, About, expected, written
 from lab.figures.keeping import drawing_of, keep, runs_of, size_if_large
+from lab.figures.word_forms import word_forms
 from lab.models.stamp import compared, stamp, weights_hash
-from lab.models.trace import Trace
+from lab.models.trace import Trace, trace_encoding
 from tests.charts.payloads import unpack
 from tests.charts.samples import HOSTILE, a_heatmap, every_figure
 from tests.figures.kept_figures import COMPONENTS, HEAD, LAYER, QUERY, kept_figures
@@ -198,6 +200,7 @@ def test_the_ways_to_cut_a_token_come_along(trace: Trace) -> None:
     assert isinstance(call, partial)
     drawing = drawing_of(call(), call)
     assert isinstance(drawing, Live)
+    assert drawing == drawing_of(call(), partial(word_forms, trace, cut=call.args[2], watched=call.args[1]))
     headers = [unpack(each)[0] for each in drawing.payloads]
     assert headers[0]["cutTokens"] == unpack(call().payload())[0]["cutTokens"]
     told = {header["ways"][0]["way"] if header["ways"] else None: at for at, header in enumerate(headers)}
@@ -222,6 +225,11 @@ def test_the_stamp_names_all_runs_and_the_comparison(trace: Trace) -> None:
     ]
     assert ("Changed in this run", "no scaling") in lines
     assert compared(lab.prove(trace.model, twice)).startswith("differs from scaled_scores on")
+    assert not [name for name, _ in lines if name.startswith("Tokens")]
+    mask = mask_of(trace.model.tokenizer)
+    assert mask is not None
+    hidden = trace_encoding(trace.model, hide(lab.trace(trace.model, "The cat sat.").encoding, [2], mask))
+    assert ("Tokens that the model read", "[CLS] the [MASK] sat . [SEP]") in stamp([hidden])
     assert stamp([])[0] == ("Model", "not recorded in this file")
 
 

@@ -6,6 +6,16 @@ const place = document.getElementById("figure");
 const night = matchMedia("(prefers-color-scheme: dark)");
 let view = null;
 
+const SAMPLE = "How much each sentence looks at each";
+const LETTER = 7.6; // pixels: the titles are broken into lines for letters of 16 pixels that are so wide
+
+/** The size at which the title fits into the lines that Python has made of it, in whatever font this system has. */
+function titleSize(font) {
+  const context = document.createElement("canvas").getContext("2d");
+  context.font = `600 16px ${font}`;
+  return Math.min(16, (16 * LETTER * SAMPLE.length) / context.measureText(SAMPLE).width);
+}
+
 function look() {
   const style = getComputedStyle(document.documentElement);
   const read = (name) => style.getPropertyValue(`--st-${name}`).trim();
@@ -15,7 +25,7 @@ function look() {
   return {
     background: read("background-color"),
     font: read("font"),
-    title: { color: ink, fontSize: 16, fontWeight: 600, subtitleColor: ink },
+    title: { color: ink, fontSize: titleSize(read("font")), fontWeight: 600, subtitleColor: ink },
     axis: { ...words, gridColor: line, domainColor: line, tickColor: line, domain: false, ticks: false },
     header: words,
     legend: words,

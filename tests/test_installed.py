@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import shutil
 import subprocess
 import tomllib
 import zipfile
@@ -23,10 +25,13 @@ import lab
 from benchmarks.server import Lab, free_port, stop, wait_until_healthy
 from benchmarks.visitor import visiting
 from lab.__main__ import checkpoints, main
+from lab.course.pages import BENCHES, LESSONS, Page
 from lab.first_visit import SUBPROTOCOLS
 from tests.checkpoints import write_checkpoint
 from tests.installed import ROOT, Installed, install, outside
+from tests.pages.taken import look_at_all_steps, taken_figures
 from tests.test_config import CONFIG
+from tests.thorough import some
 
 MEGABYTES = 80
 # Settings of a folder in which somebody happens to start the lab.
@@ -107,6 +112,18 @@ def test_it_serves_in_any_folder_by_its_own_settings(installed: Installed, tmp_p
 def test_it_is_a_package_in_python_and_in_a_notebook(installed: Installed, tmp_path: Path) -> None:
     place = installed.run("python", "-c", _IN_PYTHON, folder=tmp_path).strip()
     assert Path(place).is_relative_to(installed.packages)
+    assert installed.told.read_text() == ""
+
+
+@pytest.mark.parametrize("page", some((*LESSONS, *BENCHES), 2), ids=lambda each: each.id)
+def test_the_lines_behind_figures_run_where_it_is_installed(installed: Installed, tmp_path: Path, page: Page) -> None:
+    with taken_figures() as figures:
+        look_at_all_steps(page.page)
+    scripts = {key: figure.script(key) for key, figure in figures.items()}
+    (tmp_path / "scripts.json").write_text(json.dumps(scripts), "utf-8")
+    shutil.copy(ROOT / "tests" / "scripts.py", tmp_path)
+    told = installed.run("python", "scripts.py", "scripts.json", folder=tmp_path)
+    assert told == f"{len(scripts)} scripts ran\n" and (scripts or page.id == "tokenization")
     assert installed.told.read_text() == ""
 
 

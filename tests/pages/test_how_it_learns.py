@@ -85,7 +85,7 @@ def test_a_toy_learns_on_the_way_and_keeps_at_least_twelve_states(short: None) -
     assert "has learned nothing yet" in words(at)
     at.button(key="_train.start").click().run()
     assert not at.exception, at.exception[0].stack_trace
-    assert step_of(at) == "many-steps" and "the loss went from" in words(at)
+    assert step_of(at) == "many-steps" and "the loss on new sentences" in words(at)
     states = next(each for each in at.select_slider if each.label == "After training step")
     assert len(states.options) >= 12
 
@@ -95,7 +95,7 @@ def test_lesson_nine_leads_here_and_shows_the_toy_that_was_trained_here(short: N
     next(button for button in at.sidebar.button if button.label == "Train").click().run()
     assert not at.exception, at.exception[0].stack_trace
     assert at.title[0].value == "How it learns" and step_of(at) == "many-steps"
-    assert "the loss went from" in words(at)
+    assert "the loss on new sentences" in words(at)
     at.switch_page(f"pages/{NINE}").run()
     assert "Trained here on the rule" in words(at)
 

@@ -7,14 +7,14 @@ const CELL = 16; // height of a strip
 const shown = (value) => value.toFixed(2).replace("-", "−");
 const share = (value) => (value > 0 && value < 0.005 ? "<.01" : shown(value)); // as under the arcs
 
-function stages({ query, root, width, rest }) {
+function stages({ query, root, width, rest }, strongest) {
   const divisor = root === 1 ? "1" : `√${width} ≈ ${root.toFixed(2)}`;
   const more = rest ? ` ${rest} keys with less weight are not drawn; the sums have them.` : "";
   return [
     ["Scores", `The query of “${query}” times each key, number by number, added up: one score for each token.${more}`],
     ["÷ √d", `Each score is divided by ${divisor}. The order stays, the differences shrink.${more}`],
     ["Softmax", `e (about 2.72) to the power of each number, divided by the sum of all. Now they are shares: together they are 1.${more}`],
-    ["× values", `Each token’s value, times its weight: blue numbers are positive, orange ones negative, and strong colors far from 0. Their sum is the context: what this head brings to “${query}”.${more}`],
+    ["× values", `Each token’s value, times its weight: blue numbers are positive, orange ones negative, and the strongest colour in this row is ${strongest}. Their sum is the context: what this head brings to “${query}”.${more}`],
   ];
 }
 
@@ -77,7 +77,7 @@ function build(root, first, report) {
     const { header, arrays } = payload;
     stop();
     buttons.replaceChildren(
-      ...stages(header).map(([name], i) => {
+      ...stages(header, "").map(([name], i) => {
         const button = make("button", { type: "button" }, `${i + 1} ${name}`);
         button.addEventListener("click", () => (stop(), go(i)));
         return button;
@@ -105,7 +105,7 @@ function build(root, first, report) {
     const most = Number(rows.dataset.most);
     root.dataset.stage = String(stage);
     [...buttons.children].forEach((button, i) => button.setAttribute("aria-pressed", String(i === stage)));
-    told.textContent = stages(header)[stage][1];
+    told.textContent = stages(header, `±${shown(most)}`)[stage][1];
     means.hidden = !header.means.length;
     means.replaceChildren(make("strong", {}, "What this means. "), header.means[stage] ?? "");
     [...rows.querySelectorAll(".key")].forEach((line, i) => {

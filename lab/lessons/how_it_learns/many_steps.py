@@ -70,11 +70,14 @@ def on_right_letter(now: Snapshot, words: tuple[int, ...], place: int) -> str:
     config = now.model.config
     given = hidden(now.model, words, place).attention[:, :, place].flatten(0, 1)[:, same].sum(-1).tolist()
     heads = listed(
-        [f"from {name} {each:.2f}" for name, each in zip(head_names(config.layers, config.heads), given, strict=True)]
+        [
+            f"{name} gives them {each:.2f}"
+            for name, each in zip(head_names(config.layers, config.heads), given, strict=True)
+        ]
     )
     return (
         f"Each *{letter(words[place])}* of the sentence is the letter that belongs in the blank, so any of them will "
-        f"do. After step {now.step}, these letters get: {heads}."
+        f"do. Of its weight, {heads}."
     )
 
 
@@ -88,7 +91,9 @@ def falling(run: TrainingRun, step: int) -> Figure:
 
 def said(first: Snapshot, now: Snapshot, words: tuple[int, ...], place: int) -> str:
     """State what the training did to the loss and, if the sentence follows the rule, to the right letter."""
-    told = f"In {now.step} steps, the loss went from {first.loss:.2f} to **{now.loss:.2f}**"
+    told = f"In {now.step} steps, the loss on new sentences went from {first.loss:.2f} to **{now.loss:.2f}**"
+    if not now.step:
+        return f"Before the first step, the loss on new sentences is **{first.loss:.2f}**: the toy guesses."
     rule = now.plan.what
     if not isinstance(rule, Rule) or not rule.holds(words):
         return f"{told}. The right letter is the most probable one in **{now.accuracy:.0%}** of new sentences."

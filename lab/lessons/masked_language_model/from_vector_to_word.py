@@ -71,9 +71,10 @@ def compared(trace: Trace, place: int) -> str:
     """Say which word fits the vector best, by how much, and whether this is due to the biases of the words."""
     prediction = prediction_at(trace, place, None)
     first, second = two_best(trace.model, prediction)
+    lower = round(first.logit, 2) - round(second.logit, 2)  # of the numbers as the table has them
     told = (
         f"Of all {trace.model.config.vocabulary:,} words, {quoted(first.word)} gets the largest logit: "
-        f"**{first.logit:.2f}**. The logit of {quoted(second.word)} is {first.logit - second.logit:.2f} lower."
+        f"**{first.logit:.2f}**. The logit of {quoted(second.word)} is {lower:.2f} lower."
     )
     bias = trace.model.vocabulary_head.bias
     if bias is None or not bool(bias.any()):
@@ -254,8 +255,8 @@ def _show_steps(view: PredictionView, steps: predictions.HeadSteps) -> None:
         st.latex(_head_formula(head))
         st.caption("Here, h is the vector after the last layer, and E has a row for each word.")
         say(
-            f"A learned matrix W (named *dense*) mixes the numbers of the vector, {_name(head)} moves negative ones "
-            "near 0, and LayerNorm brings all to one scale."
+            f"A learned matrix W (named *dense*) mixes the numbers of the vector, {_name(head)} brings negative ones "
+            "nearer to 0, and LayerNorm brings all to one scale. In the figure, each row has a scale of its own."
         )
     most = {name: float(np.abs(row).max()) for name, row in rows.items()}
     title = f"From the last layer to the vocabulary: {len(steps.hidden)} numbers {view.where}"

@@ -249,10 +249,11 @@ def show(view: OneHead) -> None:
     config = view.trace.model.config
     bias = ", plus learned numbers *b*" if config.biases else ""
     say(
-        f"How does {view.token(view.query)} decide? Its vector *x* has {config.width:,} numbers. Times a learned "
-        f"**matrix** W_Q{bias}, they become {config.head_width} numbers, its **query**: what it looks for. Two more "
-        "matrices, W_K and W_V, turn every token’s vector into a **key** (what it offers) and a **value** (what it "
-        "passes on). The next four computations are those of **By hand**. Go through them one by one, or press Play."
+        f"How does {view.token(view.query)} decide? Its vector *x*, as the layers before have left it, has "
+        f"{config.width:,} numbers. Times a learned **matrix** W_Q{bias}, they become {config.head_width} numbers, its "
+        "**query**: what it looks for. Two more matrices, W_K and W_V, turn every token’s vector into a **key** (what "
+        "it offers) and a **value** (what it passes on). The next four computations are those of **By hand**. Go "
+        "through them one by one, or press Play."
     )
     call = view.figure(row_built)
     figure = replace(call(), means=tuple(map(unmarked, said(view.spot))))

@@ -228,7 +228,8 @@ def show(view: TokenizationView) -> None:
         return
     if typo is not None and word == typo.wrong:
         say(
-            "Your words are all in the vocabulary. So here is a word with a typing error, which is not in the "
+            "The words of the sentence are all in the vocabulary. So here is a word with a typing error, which is not "
+            "in the "
             f"vocabulary: {quoted(typo.wrong.text.strip())} for {quoted(typo.word)}. The model reads its pieces."
         )
     else:

@@ -12,7 +12,7 @@ def borrows(step: str, why: str) -> bool:
     """
     key = f"_own_sentence.{step}"
     own = bool(st.session_state.get(key))
-    told = "You see your own sentence." if own else f"In place of your sentence, you see one of the lab: {why}"
+    told = "You see your own sentence." if own else f"This step shows another sentence, from the lab: {why}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(told, width="content")
         label = "Use the lab’s sentence" if own else "Use my sentence"

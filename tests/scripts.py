@@ -8,11 +8,11 @@ own, without a checkout:
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import io
 import json
 import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -42,5 +42,7 @@ def run_all(scripts: Mapping[str, str], folder: Path) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    found = run_all(json.loads(Path(sys.argv[1]).read_text("utf-8")), Path.cwd())
+    parser = argparse.ArgumentParser(description="Run the lines of Python behind figures in this folder.")
+    parser.add_argument("path", help='a JSON file, {"name": "lines of Python", …}')
+    found = run_all(json.loads(Path(parser.parse_args().path).read_text("utf-8")), Path.cwd())
     print(f"{len(found)} scripts ran")

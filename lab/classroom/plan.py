@@ -16,7 +16,7 @@ from lab.models.interventions import Interventions
 from lab.questions.asking import Asking
 from lab.questions.question import Question, lettered
 from lab.questions.returning import Spot
-from lab.rooms.series import LONGEST, Prepared, Series, written
+from lab.rooms.series import LONGEST, PreparedQuestion, Series, written
 from lab.rooms.server import server
 from lab.ui import runs
 from lab.ui.frame.paper import EMBEDDED, HOW_TO_PRINT, ON_PAPER
@@ -86,7 +86,7 @@ def series_of(minutes: int, askings: Askings) -> Series:
         if part.question:
             question, step = asked(part, askings), step_name(part.lesson, part.step)
             said = part.does if question is None else plain(question.prompt)
-            items.append(Prepared(part.lesson, step, {STEP.name: step}, said[:LONGEST]))
+            items.append(PreparedQuestion(part.lesson, step, {STEP.name: step}, said[:LONGEST]))
     return Series(tuple(items))
 
 

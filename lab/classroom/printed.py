@@ -12,7 +12,7 @@ from lab.course.words import stopped
 from lab.rooms.seen import Taught, Told
 from lab.rooms.server import server
 from lab.ui.frame.paper import EMBEDDED, HOW_TO_PRINT, ON_PAPER
-from lab.ui.room import question as shown
+from lab.ui.room import question
 from lab.ui.room.look import style
 from lab.ui.room.picture import show_picture
 
@@ -49,11 +49,11 @@ def _question(told: Told) -> None:
     if told.question.about:
         st.caption(stopped(told.question.about))
     show_picture(told.question.picture)
-    shown.explain(told.question)
+    question.explain(told.question)
     st.markdown(summary.said(told))
     summary.commonest_error(told)
     if told.third is not None:
         st.markdown(f"**{told.third.prompt}**")
         st.caption(stopped(told.third.about))
     with st.container(key=f"printed_rounds_{told.number}"):
-        shown.rounds(told.rounds, told, f"printed.{told.number}")
+        question.rounds(told.rounds, told, f"printed.{told.number}")

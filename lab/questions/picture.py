@@ -10,7 +10,7 @@ _SOURCE = re.compile(r"data:image/(svg\+xml|png);base64,[A-Za-z0-9+/]+=*", re.AS
 
 
 @dataclass(frozen=True)
-class Picture:
+class QuestionPicture:
     """An image, and its description for readers who cannot see it.
 
     ``source`` is the image itself as an address, ``data:image/…;base64,…``. Raises ValueError for any other address,

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lab.questions.forms import Bounds, Kind, NumberAnswer, Picks, PlaceAnswer
-from lab.questions.picture import Picture
+from lab.questions.picture import QuestionPicture
 
 MARGIN = 0.05
 # The numbers and the marked words of a text: 0.48, *he*, **one**, “paris”, `x`.
@@ -77,7 +77,7 @@ class Question:
     subject: str = ""
     about: str = ""
     link: Mapping[str, str] = field(default_factory=dict, hash=False)
-    picture: Picture | None = None
+    picture: QuestionPicture | None = None
 
     def __post_init__(self) -> None:
         texts = [option.text for option in self.options]

@@ -33,7 +33,7 @@ class SeriesError(ValueError):
 
 @with_config(ConfigDict(extra="forbid", strict=True))
 @dataclass(frozen=True)
-class Prepared:
+class PreparedQuestion:
     """A question of the lab.
 
     Attributes
@@ -71,7 +71,7 @@ class Own:
             raise ValueError("two options are the same.")
 
 
-Item = Annotated[Prepared | Own, Field(discriminator="kind")]
+Item = Annotated[PreparedQuestion | Own, Field(discriminator="kind")]
 
 
 @with_config(ConfigDict(extra="forbid", strict=True))
@@ -82,7 +82,7 @@ class Series:
     items: Annotated[tuple[Item, ...], Field(max_length=MOST_QUESTIONS)] = ()
     format: Literal["inside-bert-series/1"] = FORMAT
 
-    def with_item(self, item: Prepared | Own) -> Series:
+    def with_item(self, item: PreparedQuestion | Own) -> Series:
         """Add a question at the end. Raises SeriesError if there are too many."""
         if len(self.items) >= MOST_QUESTIONS:
             raise SeriesError(f"A series has at most {MOST_QUESTIONS} questions.")

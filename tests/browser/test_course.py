@@ -69,6 +69,7 @@ def test_a_teacher_turns_steps_by_keyboard_in_larger_type(lab: Lab, page: Page) 
         assert f"step={step}" in page.url
     go_to(page, "Lessons", "Tokenization")
     assert "teach=1" in page.url and "seed=7" in page.url
+    page.get_by_test_id("stExpandSidebarButton").click()
     page.get_by_role("button", name="Leave").click()
     wait_idle(page)
     assert "teach" not in page.url and "seed=7" in page.url

@@ -81,7 +81,8 @@ def foreign(browser: Browser) -> Iterator[Page]:
 @pytest.mark.parametrize(
     ("address", "places"),
     [
-        ("Self-attention?step=Build+a+row&layer=3&head=2&token=3", (".root", "code, pre", "quoted")),
+        ("Self-attention?step=Build+a+row&layer=3&head=2&token=3", (".root", "quoted")),
+        ("Tensors?layer=2", ("code, pre",)),
         ("Head_view?layer=2", (".root", "quoted")),
         ("Neuron_view?layer=2&token=3", (".root", "quoted")),
         ("Tokenization?step=Tokens", (".tokens",)),

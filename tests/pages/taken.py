@@ -5,6 +5,7 @@ python -m tests.pages.taken scripts.json    # the Python behind every figure of 
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import json
 import pkgutil
@@ -86,4 +87,6 @@ def main(path: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    parser = argparse.ArgumentParser(description="Write the lines of Python behind all figures as JSON.")
+    parser.add_argument("path", help="the file to write")
+    main(parser.parse_args().path)

@@ -84,7 +84,7 @@ def test_without_a_pair_the_sum_is_shown_on_one_of_its_own_with_both_segments() 
     trace = lab.trace(lab.load_model(DEFAULT_MODEL), PAIR["text"], PAIR["pair"])
     said = words(at)
     assert "A (id 0) is tokens 1 to 9, B (id 1) is tokens 10 to 17" in said
-    assert "You see a sentence of the lab" in said
+    assert "This step shows another sentence, from the lab" in said
     begins = trace.segment_ids.index(1)
     assert looks(at) == (begins, None) and sentence_of(at)[0]["labels"] == list(trace.labels)
     segment = trace.embeddings.segment

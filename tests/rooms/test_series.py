@@ -14,7 +14,7 @@ from lab.rooms.series import (
     LONGEST,
     MOST_QUESTIONS,
     Own,
-    Prepared,
+    PreparedQuestion,
     Series,
     SeriesError,
     own_question,
@@ -25,7 +25,9 @@ from lab.rooms.series import (
 HOSTILE = "<script>alert(1)</script> **$x$** :red[*] \u202eسلام 👩‍🚀"
 SERIES = Series(
     (
-        Prepared("self-attention", "Where does it look?", {"text": HOSTILE, "layer": "5", "head": "11"}, "Which word?"),
+        PreparedQuestion(
+            "self-attention", "Where does it look?", {"text": HOSTILE, "layer": "5", "head": "11"}, "Which word?"
+        ),
         Own(HOSTILE, ("a", HOSTILE), 1, "because"),
     )
 )

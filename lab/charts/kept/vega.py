@@ -8,6 +8,7 @@ not fetch it, so the script is in the repository; a test makes it again and comp
 
 from __future__ import annotations
 
+import argparse
 import lzma
 from functools import cache
 from pathlib import Path
@@ -37,5 +38,6 @@ def bundled() -> str:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description="Make the script of Vega that kept files carry.").parse_args()
     _SCRIPT.write_bytes(lzma.compress(bundled().encode(), preset=9 | lzma.PRESET_EXTREME))
     print(f"{_SCRIPT.name}: {_SCRIPT.stat().st_size:,} bytes")

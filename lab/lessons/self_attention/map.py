@@ -13,8 +13,7 @@ from lab.charts.base.figure import Figure
 from lab.course.pages import step_name
 from lab.course.sentences.examples import example_named
 from lab.course.words import VISIBLE, named, told_apart
-from lab.figures import attention as figures
-from lab.figures.attention import weights_from
+from lab.figures import attention
 from lab.lessons.self_attention import LESSON
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.questions.asking import asks
@@ -141,12 +140,12 @@ def rests_here(spot: Spot) -> str:
 
 def _arcs(spot: Spot) -> Figure:
     """The weights that the arcs show, as bars."""
-    return weights_from(spot.trace, spot.layer, spot.head, spot.query)
+    return attention.weights_from(spot.trace, spot.layer, spot.head, spot.query)
 
 
 def _map(spot: Spot) -> Figure:
     """The map, without a mark on any word."""
-    return figures.attention_map(spot.trace, spot.layer, spot.head)
+    return attention.attention_map(spot.trace, spot.layer, spot.head)
 
 
 @asks("layer", "head", "token", basis=derivable(LESSON, "map", "the arcs"), for_a_class=True, figure=_arcs)

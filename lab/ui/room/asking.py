@@ -83,8 +83,8 @@ def _ask(code: str, asked: Question, figure: Figure | None) -> None:
 
 def _keep(code: str, asked: Question) -> None:
     """Add the question to the series: its page, and what it is about."""
-    from lab.rooms.series import LONGEST, Prepared
+    from lab.rooms.series import LONGEST, PreparedQuestion
     from lab.ui.room.prepared import add
 
     said = plain(asked.prompt)[:LONGEST]
-    add(code, Prepared(asked.lesson, asked.link.get(parameters.STEP.name, ""), dict(asked.link), said))
+    add(code, PreparedQuestion(asked.lesson, asked.link.get(parameters.STEP.name, ""), dict(asked.link), said))

@@ -12,7 +12,7 @@ from lab.rooms.codes import spaced
 from lab.rooms.database import Unreachable
 from lab.rooms.rooms import NoSuchRoom, NotTheTeacher
 from lab.rooms.seen import State, Taught
-from lab.rooms.series import Own, Prepared, SeriesError, own_question, read
+from lab.rooms.series import Own, PreparedQuestion, SeriesError, own_question, read
 from lab.rooms.server import server
 from lab.rooms.states import NEXT, ROUND, Phase
 from lab.ui import chosen_tokens, parameters, runs, selection
@@ -103,7 +103,7 @@ def show_next(code: str, taught: Taught) -> None:
     label = f"Next: question {taught.place + 1} of {len(items)}"
     if st.button(label, key="_room_next", icon=":material/arrow_forward:", on_click=_take_next, args=(code,)):
         item = st.session_state.pop(_OPENS, None)
-        if isinstance(item, Prepared):
+        if isinstance(item, PreparedQuestion):
             selection.open_page(page_of(item.lesson), item.step)
         st.rerun()
 

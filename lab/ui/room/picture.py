@@ -13,7 +13,7 @@ import streamlit as st
 from lab.charts.base.figure import Figure
 from lab.charts.base.picture import drawable, png, svg
 from lab.models.cores import one_core
-from lab.questions.picture import MOST_CHARACTERS, Picture
+from lab.questions.picture import MOST_CHARACTERS, QuestionPicture
 from lab.ui.teaching import with_larger_type
 
 # The width of a picture, and the factor of its type: half as wide as a wall of 1024 pixels, it has words of a thirtieth
@@ -22,7 +22,7 @@ _WIDTH, _LARGER = 440, 1.9
 _TITLE = 28  # characters of a line of the title
 
 
-def picture(figure: Figure | None) -> Picture | None:
+def picture(figure: Figure | None) -> QuestionPicture | None:
     """Return ``figure`` as a picture; None if it is too large for a phone, or if there is none."""
     if figure is None or not drawable(figure):
         return None
@@ -31,7 +31,7 @@ def picture(figure: Figure | None) -> Picture | None:
         source = _address("svg+xml", svg(narrow).encode())
         if len(source) > MOST_CHARACTERS // 2:
             source = _address("png", png(narrow))
-    return Picture(source, figure.alt) if len(source) <= MOST_CHARACTERS else None
+    return QuestionPicture(source, figure.alt) if len(source) <= MOST_CHARACTERS else None
 
 
 def _larger(spec: dict[str, Any]) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def _title(spec: dict[str, Any]) -> str:
     return " ".join(lines)
 
 
-def show_picture(shown: Picture | None) -> None:
+def show_picture(shown: QuestionPicture | None) -> None:
     """Draw a picture on white, as its colours are made for; draw nothing without one."""
     if shown is not None:
         st.html(f'<img class="room-picture" src="{shown.source}" alt="{escape(shown.alt, quote=True)}">')

@@ -15,7 +15,7 @@ from lab.rooms.series import (
     LONGEST_OPTION,
     MOST_OPTIONS,
     Own,
-    Prepared,
+    PreparedQuestion,
     Series,
     SeriesError,
     read,
@@ -31,7 +31,7 @@ _LESSONS = {lesson.id: lesson for lesson in LESSONS}
 _FIRST = page_of("course").id
 
 
-def add(code: str, item: Prepared | Own) -> bool:
+def add(code: str, item: PreparedQuestion | Own) -> bool:
     """Add a question at the end of the series, or keep a sentence that says why not. Returns whether it was added."""
     return _change(code, lambda series: series.with_item(item))
 
@@ -53,9 +53,9 @@ def show(code: str, written_series: str, place: int) -> None:
     _show_file(code, series)
 
 
-def _show_item(code: str, at: int, item: Prepared | Own, *, asked: bool) -> None:
+def _show_item(code: str, at: int, item: PreparedQuestion | Own, *, asked: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key=f"series.{at}"):
-        where = _where(item) if isinstance(item, Prepared) else "your own question"
+        where = _where(item) if isinstance(item, PreparedQuestion) else "your own question"
         done = ":material/check: " if asked else ""
         st.markdown(f"{done}**{at + 1}.** {escaped(item.said)} ({where})", width="stretch")
         if at:
@@ -72,7 +72,7 @@ def _show_item(code: str, at: int, item: Prepared | Own, *, asked: bool) -> None
         )
 
 
-def _where(item: Prepared) -> str:
+def _where(item: PreparedQuestion) -> str:
     lesson = _LESSONS.get(item.lesson)
     return "the first page" if lesson is None else f"lesson {number(lesson)}, {escaped(item.step)}"
 
@@ -126,7 +126,8 @@ def _take(code: str, text: str) -> None:
     try:
         series = read(text)
         pages = (_FIRST, *_LESSONS)
-        unknown = [item.lesson for item in series.items if isinstance(item, Prepared) and item.lesson not in pages]
+        asked = [item.lesson for item in series.items if isinstance(item, PreparedQuestion)]
+        unknown = [lesson for lesson in asked if lesson not in pages]
         if unknown:
             raise SeriesError("This series has questions of lessons that this lab does not have.")
     except SeriesError as wrong:

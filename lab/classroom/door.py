@@ -117,7 +117,7 @@ def show() -> None:
                 on_click=_open,
                 kwargs={"rehearsal": True},
                 icon=":material/theater_comedy:",
-                help="A room for trying out: results are shown from the first answer on",
+                help="A room for trying out: fewer than five answers are shown, too",
             )
         _show_kept()
 

@@ -61,7 +61,7 @@ def show(code: str, seat: str) -> Seen:
     phase = seen.state.phase
     question = seen.third if phase in (Phase.THIRD, Phase.THIRD_REVEALED) else seen.question
     if seen.state.rehearsal:
-        st.caption("Rehearsal: results are shown from the first answer on, so others may tell who gave which answer.")
+        st.caption("Rehearsal: fewer than five answers are shown, too, so others may tell who gave which answer.")
     if question is not None:
         shown.ask(question)
     if question is not None and question.id == TEACHES:
@@ -69,7 +69,7 @@ def show(code: str, seat: str) -> Seen:
         if phase is Phase.OPEN:
             class_teaches.show_form(seen, question, seat)
         elif phase is Phase.CLOSED:
-            st.info("The model learns from one half of your sentences.", icon=":material/hourglass_empty:")
+            st.info("All sentences are in. The model learns from one half of them.", icon=":material/hourglass_empty:")
     elif phase in ROUND and question is not None:
         if phase is Phase.OPEN_AGAIN:
             st.markdown("Round 2: answer again, after the discussion.")

@@ -23,7 +23,7 @@ from lab.ui.room.third import another
 
 _LESSON = "_room_lesson"
 _REHEARSAL = (
-    "**Rehearsal.** Results are shown from the first answer on, so with few people they tell who gave which answer. "
+    "**Rehearsal.** Results are shown with fewer than five answers, too, so they may tell who gave which answer. "
     "Everybody in the room is told so."
 )
 
@@ -69,9 +69,7 @@ def _third(taught: Taught, again: Mapping[str, Sequence[Asking]]) -> Third | Non
 
 
 def _show_prepared(code: str, taught: Taught, again: Mapping[str, Sequence[Asking]]) -> None:
-    count = taught.series.count('"kind":')
-    label = f"Prepared questions: {count}" if count else "Prepare questions"
-    with st.expander(label, icon=":material/playlist_play:", expanded=False):
+    with st.expander("Prepared questions", icon=":material/playlist_play:"):
         prepared.show(code, taught.series, taught.place)
         plan.show_offers(code, again)
 

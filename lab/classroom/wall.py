@@ -8,6 +8,7 @@ from html import escape
 import streamlit as st
 
 from lab.classroom import door
+from lab.course.words import stopped
 from lab.figures.room import options_of
 from lab.questions.question import Question
 from lab.rooms.counts import Counts
@@ -31,13 +32,11 @@ _NAMES = {
     Phase.THIRD_REVEALED: "The third answer",
 }
 _SAYS = {
-    Phase.CLOSED: "The next step comes at once.",
     Phase.DISCUSS: "Find somebody who gave another answer, and try to convince each other.",
-    Phase.CLOSED_AGAIN: "The answer comes at once.",
 }
 _TAUGHT = {
     Phase.OPEN: "The class teaches: everybody writes",
-    Phase.CLOSED: "The class teaches: the model learns",
+    Phase.CLOSED: "The class teaches: all sentences are in",
     Phase.REVEALED: "What the model has learned",
 }
 _THIRD = (Phase.THIRD, Phase.THIRD_REVEALED)
@@ -71,6 +70,8 @@ def _show_question(seen: Seen, question: Question) -> None:
     with st.container(key="wall_question_picture" if beside else "wall_question"):
         st.markdown(f"**{question.prompt}**")
         if question.is_open:
+            if question.picture is None and question.about:
+                st.markdown(stopped(question.about))
             show_picture(question.picture)
             _show_options(question)
         else:
@@ -116,7 +117,7 @@ def count(state: State) -> None:
     else:
         said = ""
     if state.rehearsal:
-        said = f"{said} Rehearsal: results are shown from the first answer on."
+        said = f"{said} Rehearsal: fewer than five answers are shown, too."
     if said:
         st.html(f'<p class="wall-count">{escape(said)}</p>')
 

@@ -69,8 +69,7 @@ def _open() -> None:
     """Open a room without leaving the page."""
     from lab.ui.room.opening import open_room
 
-    if open_room():
-        parameters.TEACH.set(1)
+    open_room()
 
 
 def _ask(code: str, asked: Question, figure: Figure | None) -> None:

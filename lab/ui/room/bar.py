@@ -7,6 +7,7 @@ import time
 import streamlit as st
 
 from lab.course.pages import ROOM_PAGE, page_of, page_path
+from lab.course.words import plain, quoted, unmarked
 from lab.questions.question import Question
 from lab.rooms.codes import spaced
 from lab.rooms.database import Unreachable
@@ -19,10 +20,12 @@ from lab.ui import chosen_tokens, parameters, runs, selection
 from lab.ui.room.here import AWAY, PAUSE
 from lab.ui.room.look import style
 from lab.ui.room.seat import forget_key, key_of
-from lab.ui.room.steps import REVEALED, Teaching, change, now, show_result, show_said, show_steps
+from lab.ui.room.steps import Teaching, change, now, show_result, show_said, show_steps
 
 _OPENS = "_room_opens"
-_HIDDEN = (Phase.CLOSED, Phase.DISCUSS, Phase.CLOSED_AGAIN)
+# The phases in which a question has a result, which a click shows: whoever mirrors the screen gives nothing away.
+_CLOSED = (Phase.CLOSED, Phase.DISCUSS, Phase.CLOSED_AGAIN, Phase.REVEALED, Phase.THIRD_REVEALED)
+_SHORT = 60  # characters of a question in the bar
 
 
 def show(code: str) -> None:
@@ -44,13 +47,12 @@ def _show(code: str) -> None:
         forget_key(code)
         st.rerun()
     show_said()
-    _show_result(taught)
     with st.container(horizontal=True, vertical_alignment="center", key="room_bar_row"):
         st.page_link(page_path(ROOM_PAGE), label=f"Room {spaced(code)}", icon=":material/groups:")
         phase = taught.state.phase
-        st.markdown(f"{now(phase)} {counted(taught.state, time.time())}", width="content")
+        st.markdown(f"{now(phase)} {counted(taught.state, time.time())}{_which(taught)}", width="content")
         show_steps(Teaching(code, key), taught)
-        if phase in _HIDDEN and taught.question is not None:
+        if phase in _CLOSED and taught.question is not None:
             with st.popover("Result", icon=":material/bar_chart:"):
                 show_result(taught.question, phase)
         if Phase.LOBBY in (phase, *NEXT[phase]):
@@ -58,11 +60,12 @@ def _show(code: str) -> None:
         st.link_button("Wall", wall(code), icon=":material/co_present:")
 
 
-def _show_result(taught: Taught) -> None:
-    """Draw the result for everybody, once the answer is revealed: who mirrors this screen gives nothing away before."""
-    if taught.state.phase in REVEALED and taught.question is not None:
-        with st.expander("The result", expanded=True, icon=":material/bar_chart:"):
-            show_result(taught.question, taught.state.phase)
+def _which(taught: Taught) -> str:
+    """Name the question of the room, which need not be the one on the teacher's page."""
+    if taught.question is None or taught.state.phase is Phase.LOBBY:
+        return ""
+    said = plain(unmarked(taught.question.question.prompt))
+    return f" {quoted(said if len(said) <= _SHORT else said[:_SHORT] + '…')}"
 
 
 def counted(state: State, at: float) -> str:
@@ -100,7 +103,8 @@ def show_next(code: str, taught: Taught) -> None:
         return
     if taught.place >= len(items):
         return
-    label = f"Next: question {taught.place + 1} of {len(items)}"
+    does = "Ask" if isinstance(items[taught.place], Own) else "Go to"
+    label = f"{does} question {taught.place + 1} of {len(items)}"
     if st.button(label, key="_room_next", icon=":material/arrow_forward:", on_click=_take_next, args=(code,)):
         item = st.session_state.pop(_OPENS, None)
         if isinstance(item, PreparedQuestion):

@@ -23,5 +23,6 @@ def open_room(*, rehearsal: bool = False) -> bool:
     else:
         keep_key(code, key)
         parameters.ROOM.set(code)
+        parameters.TEACH.set(1)
         return True
     return False

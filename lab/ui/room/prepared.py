@@ -86,7 +86,7 @@ def _show_own(code: str) -> None:
             label = f"Wrong answer {place}" + " (you may leave it empty)" * (place >= FEWEST_OPTIONS)
             st.text_input(label, key=f"{_OWN}.{place}", max_chars=LONGEST_OPTION)
         st.text_input("Why is it right? (you may leave it empty)", key=f"{_OWN}.why", max_chars=LONGEST)
-        st.caption("The class gets the answers in another order. The texts are deleted with the room.")
+        st.caption("The class gets the answers in alphabetical order. The texts are deleted with the room.")
         st.form_submit_button("Add to the series", on_click=_add_own, args=(code,))
 
 

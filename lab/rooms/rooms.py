@@ -296,17 +296,7 @@ class Rooms:
         """
         with writing(self._engine) as connection:
             room = _locked(connection, code, shared=True)
-            if (number, turn) != (room.number, ROUND.get(Phase(room.phase))):
-                raise NotNow("This round is closed. Your answer came too late and does not count.")
-            question, mine = _question(connection, room), {"who": hashed(seat), "round": turn}
-            asked = read(question.third if turn == ROUND[Phase.THIRD] else question.posed)
-            if not asked.accepts(value) or confidence not in CONFIDENCES:
-                raise NotNow("There is no such answer.")
-            inside = (PARTICIPANTS.c.room_id == room.id) & (PARTICIPANTS.c.who == mine["who"])
-            if connection.scalar(select(PARTICIPANTS.c.who).where(inside)) is None:
-                raise NotNow("You are not in this room. Join it first.")
-            answer = {"value": value, "confidence": confidence}
-            _keep(connection, ANSWERS, {"question_id": question.id, **mine}, answer)
+            _answer(connection, room, seat, (number, turn), (value, confidence), teaches=False)
 
     def write(self, code: str, seat: str, number: int, text: str, label: int) -> None:
         """Keep a participant's sentence and its label in a room in which a class teaches; a later one replaces it.
@@ -316,13 +306,10 @@ class Rooms:
         text = " ".join(text.split())
         if not 0 < len(text) <= LONGEST_SENTENCE:
             raise NotNow(f"Write a sentence of at most {LONGEST_SENTENCE} characters.")
-        self.vote(code, seat, number, 1, label, CONFIDENCES[-1])
         with writing(self._engine) as connection:
             room = _locked(connection, code, shared=True)
-            asked = _question(connection, room)
-            if (number, Phase.OPEN) != (room.number, Phase(room.phase)) or read(asked.posed).id != TEACHES:
-                raise NotNow("Nobody asks for a sentence now.")
-            _keep(connection, SENTENCES, {"question_id": asked.id, "who": hashed(seat)}, {"text": text})
+            asked = _answer(connection, room, seat, (number, 1), (label, CONFIDENCES[-1]), teaches=True)
+            _keep(connection, SENTENCES, {"question_id": asked, "who": hashed(seat)}, {"text": text})
 
     def sentences(self, code: str, key: str) -> tuple[tuple[str, bool], ...]:
         """The sentences of the class that teaches, each with whether its label is the first one, in a random order.
@@ -449,6 +436,30 @@ def _let_in(connection: Connection, room: Row, seat: str) -> None:
 def _question(connection: Connection, room: Row) -> Row:
     own = (QUESTIONS.c.room_id == room.id) & (QUESTIONS.c.number == room.number)
     return connection.execute(select(QUESTIONS).where(own)).one()
+
+
+def _answer(
+    connection: Connection, room: Row, seat: str, when: tuple[int, int], given: tuple[float, int], *, teaches: bool
+) -> int:
+    """Write a participant's answer, if all rules allow it; returns the id of its question.
+
+    ``when`` is the number of the question and the round, ``given`` the answer and the confidence. A question to which
+    a class writes sentences (``teaches``) takes no answer without a sentence, and no other question takes a sentence.
+    """
+    turn = when[1]
+    if when != (room.number, ROUND.get(Phase(room.phase))):
+        raise NotNow("This round is closed. Your answer came too late and does not count.")
+    question, who = _question(connection, room), hashed(seat)
+    asked = read(question.third if turn == ROUND[Phase.THIRD] else question.posed)
+    value, confidence = given
+    if (asked.id == TEACHES) is not teaches or not asked.accepts(value) or confidence not in CONFIDENCES:
+        raise NotNow("There is no such answer.")
+    inside = (PARTICIPANTS.c.room_id == room.id) & (PARTICIPANTS.c.who == who)
+    if connection.scalar(select(PARTICIPANTS.c.who).where(inside)) is None:
+        raise NotNow("You are not in this room. Join it first.")
+    place = {"question_id": question.id, "who": who, "round": turn}
+    _keep(connection, ANSWERS, place, {"value": value, "confidence": confidence})
+    return int(question.id)
 
 
 def _keep(connection: Connection, table: Table, place: Mapping[str, object], answer: Mapping[str, object]) -> None:

@@ -53,9 +53,18 @@ def test_a_sentence_is_short_in_time_and_from_somebody_in_the_room(rooms: Rooms)
     with pytest.raises(NotNow):
         rooms.write(code, people[0], 1, "late", 0)
     assert rooms.sentences(code, key) == ()
-    other, _, (who, *_) = opened(rooms)
-    with pytest.raises(NotNow, match="Nobody asks"):
+
+
+def test_a_sentence_and_its_label_are_kept_together_or_not_at_all(rooms: Rooms) -> None:
+    """Neither a label without a sentence, nor an answer to a question that asked for no sentence."""
+    other, key, (who, *_) = opened(rooms)
+    with pytest.raises(NotNow):
         rooms.write(other, who, 1, "not asked", 0)
+    assert rooms.seen(other, who).mine == {} and rooms.seen(other).state.answers == 0
+    code, _, people = writing(rooms)
+    with pytest.raises(NotNow):
+        rooms.vote(code, people[0], 1, 1, 0, 3)
+    assert rooms.seen(code).state.answers == 0 and rooms.summary(other, key)[0].rounds == ()
 
 
 def test_who_is_removed_takes_the_sentence_along(rooms: Rooms) -> None:

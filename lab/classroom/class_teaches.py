@@ -36,7 +36,7 @@ def show_start(code: str) -> None:
     with st.expander("The class teaches a model (lesson 11)", icon=":material/school:"), st.form(_LABELS):
         st.markdown(
             "Everybody writes one sentence with one of your two labels. The model learns the sentences of one half of "
-            "the class, and is tested on those of the other half."
+            "the class, and is tested on the sentences of the other half."
         )
         for place, example in enumerate(("polite", "rude")):
             st.text_input(f"Label {place + 1}", key=f"{_LABELS}.{place}", max_chars=_LONGEST_LABEL, placeholder=example)
@@ -78,7 +78,7 @@ def show_teacher(code: str, key: str, taught: Taught) -> None:
     elif phase is Phase.REVEALED:
         _show_new(code, key, model, told.question)
     names = _names(told.question)
-    with st.expander(f"What the class wrote: {len(found)} sentences", icon=":material/format_list_bulleted:"):
+    with st.expander(f"The sentences of the class: {len(found)}", icon=":material/format_list_bulleted:"):
         st.dataframe({"sentence": [text for text, _ in found], "label": [names[not first] for _, first in found]})
 
 

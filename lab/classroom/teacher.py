@@ -24,7 +24,7 @@ from lab.ui.room.third import another
 _LESSON = "_room_lesson"
 _REHEARSAL = (
     "**Rehearsal.** Results are shown with fewer than five answers, too, so they may tell who gave which answer. "
-    "Everybody in the room is told so."
+    "Each phone says so."
 )
 
 

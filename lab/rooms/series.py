@@ -118,7 +118,7 @@ def read(text: str) -> Series:
     except ValidationError as wrong:
         first = wrong.errors()[0]
         where = " → ".join(str(each) for each in first["loc"]) or "the file"
-        raise SeriesError(f"This is no series of questions: {where}: {first['msg']}.") from None
+        raise SeriesError(f"This file is not a series of questions: {where}: {first['msg']}.") from None
 
 
 def own_question(own: Own) -> Question:

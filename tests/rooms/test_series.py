@@ -54,7 +54,7 @@ def test_a_series_is_read_as_it_was_written() -> None:
     ],
 )
 def test_what_is_no_series_is_refused(text: str) -> None:
-    with pytest.raises(SeriesError, match="no series"):
+    with pytest.raises(SeriesError, match="not a series"):
         read(text)
 
 

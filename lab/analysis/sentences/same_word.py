@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SameWord:
-    """How much attention words give to their own word in another sentence.
+    """The attention that words give to their own word in another sentence.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class SameWord:
 
 
 def elsewhere(trace: Trace) -> Mask:
-    """Return which keys hold the query's word in another sentence, (n, n); signs and special tokens are no words."""
+    """Return which keys hold the query's word in another sentence, (n, n); signs and special tokens do not count."""
     of_token = np.array([-1 if sentence is None else sentence for sentence in split(trace).of_token])
     words = np.array([any(letter.isalnum() for letter in label) for label in trace.labels]) & (of_token >= 0)
     apart = words[:, None] & words & (of_token[:, None] != of_token)

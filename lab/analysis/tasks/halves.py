@@ -35,7 +35,10 @@ class Halves:
         return Examples(marks, self.labels, tuple(range(len(self.labels))))
 
     def learned(self) -> tuple[LearningCurve, Standing] | None:
-        """How good the classifier gets; None if the first half lacks a label, or if there is no second half."""
+        """Return the learning curve of the classifier, and its score on the other half.
+
+        None if the first half lacks a label, or if there is no second half.
+        """
         products = products_of(self.vectors)
         found, now = rise(products, self.examples), standing(products, self.examples)
         return None if found is None or now is None or now.left_out else (found, now)

@@ -34,7 +34,7 @@ _CELL = 24  # about the bytes of a table's cell
 
 @dataclass(frozen=True)
 class About:
-    """What a file says around its figure.
+    """The texts that a file has around its figure.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class About:
 
 
 class Shown(Protocol):
-    """What a file asks of its figure: a name, the figure in a sentence, its numbers, its drawing."""
+    """A figure as a file needs it: a name, the figure in a sentence, its numbers, its drawing."""
 
     @property
     def heading(self) -> str: ...

@@ -1,7 +1,8 @@
-"""What a figure must have so that it can be kept as a file."""
+"""A figure that can be kept as a file."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from lab.models.trace import Trace
 
 
-class Keepable:
+class Keepable(ABC):
     """A figure with a heading, a description, a table and a drawing.
 
     A subclass has ``alt`` (the figure in a sentence), and ``table``, a function without arguments.
@@ -31,13 +32,13 @@ class Keepable:
         def table(self) -> Callable[[], pd.DataFrame]: ...
 
     @property
+    @abstractmethod
     def heading(self) -> str:
         """The name of the figure."""
-        raise NotImplementedError
 
+    @abstractmethod
     def drawing(self) -> Drawing:
         """Return the figure as a file draws it."""
-        raise NotImplementedError
 
     def save(self, path: str | Path, of: Trace | Sequence[Trace] = ()) -> None:
         """Keep the figure as one HTML file, which needs neither the lab nor a network.

@@ -104,7 +104,7 @@ def _picture(
 
 
 def _corner(place: int, count: int, value: float) -> tuple[float, float]:
-    """Where a value is on an axis; the first axis is at the top, and the others follow clockwise."""
+    """Return the place of a value on an axis; the first axis is at the top, and the others follow clockwise."""
     angle = 2 * math.pi * place / count
     return _MIDDLE + _RADIUS * value * math.sin(angle), _MIDDLE - _RADIUS * value * math.cos(angle)
 

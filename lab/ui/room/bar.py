@@ -93,33 +93,37 @@ def wall(code: str) -> str:
 
 
 def show_next(code: str, taught: Taught) -> None:
-    """Draw the button for the next prepared question, if there is one: of the lab's, it opens the page that asks it.
-
-    A question of the teacher's own is asked at once.
-    """
+    """Draw the button for the next prepared question, if there is one."""
     try:
         items = read(taught.series).items
     except SeriesError:
         return
-    if taught.place >= len(items):
-        return
-    does = "Ask" if isinstance(items[taught.place], Own) else "Go to"
-    label = f"{does} question {taught.place + 1} of {len(items)}"
-    if st.button(label, key="_room_next", icon=":material/arrow_forward:", on_click=_take_next, args=(code,)):
-        item = st.session_state.pop(_OPENS, None)
-        if isinstance(item, PreparedQuestion):
-            selection.open_page(page_of(item.lesson), item.step)
+    if taught.place < len(items):
+        show_take(code, taught.place, items[taught.place], of=len(items))
+
+
+def show_take(code: str, at: int, item: Own | PreparedQuestion, of: int = 0) -> None:
+    """Draw the button for the prepared question at place ``at``, from 0; ``of`` says how many there are, for the next.
+
+    Of the lab's questions, it opens the page that asks it; a question of the teacher's own is asked at once.
+    """
+    does, key = ("Ask" if isinstance(item, Own) else "Go to"), "_room_next" if of else f"_room_take.{at}"
+    label = f"{does} question {at + 1} of {of}" if of else does
+    if st.button(label, key=key, icon=":material/arrow_forward:", on_click=_take, args=(code, at)):
+        opens = st.session_state.pop(_OPENS, None)
+        if isinstance(opens, PreparedQuestion):
+            selection.open_page(page_of(opens.lesson), opens.step)
         st.rerun()
 
 
-def _take_next(code: str) -> None:
+def _take(code: str, at: int) -> None:
     def take() -> None:
         rooms, key = server().rooms, key_of(code)
         taught = rooms.taught(code, key)
         items = read(taught.series).items
-        if taught.place >= len(items):
+        if at >= len(items):
             return
-        item = items[taught.place]
+        item = items[at]
         if isinstance(item, Own):
             put(code, own_question(item))
         else:
@@ -127,7 +131,7 @@ def _take_next(code: str) -> None:
             chosen_tokens.forget()
             parameters.TEACH.set(1)
             st.session_state[_OPENS] = item
-        rooms.set_series(code, key, taught.series, taught.place + 1)
+        rooms.set_series(code, key, taught.series, at + 1)
 
     change(take)
 

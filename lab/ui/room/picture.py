@@ -40,8 +40,19 @@ def _larger(spec: dict[str, Any]) -> dict[str, Any]:
     size = 12 * _LARGER
     own = {"title": {"fontSize": size}, "axis": {"titleFontSize": size, "labelFontSize": size}}
     own["legend"] = {"titleFontSize": size, "labelFontSize": size}
-    title = {**larger["title"], "text": textwrap.wrap(_title(spec), _TITLE)} if "title" in larger else {}
+    title = {**larger["title"], "text": in_lines(_title(spec))} if "title" in larger else {}
     return {**larger, "title": title, "config": {**own, **larger.get("config", {})}}
+
+
+def in_lines(title: str) -> list[str]:
+    """Break a title into lines of about equal length, so that no word is left alone.
+
+    >>> in_lines("From he: every head of layer 5")
+    ['From he: every', 'head of layer 5']
+    """
+    lines = len(textwrap.wrap(title, _TITLE))
+    widths = range(max(1, len(title) // max(1, lines)), len(title) + 1)
+    return next((found for width in widths if len(found := textwrap.wrap(title, width)) == lines), [title])
 
 
 def _title(spec: dict[str, Any]) -> str:

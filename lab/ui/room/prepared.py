@@ -23,6 +23,7 @@ from lab.rooms.series import (
 )
 from lab.rooms.server import server
 from lab.ui.quiz.from_file import chosen_file
+from lab.ui.room.bar import show_take
 from lab.ui.room.seat import key_of
 from lab.ui.room.steps import SAID, change
 
@@ -58,6 +59,7 @@ def _show_item(code: str, at: int, item: PreparedQuestion | Own, *, asked: bool)
         where = _where(item) if isinstance(item, PreparedQuestion) else "your own question"
         done = ":material/check: " if asked else ""
         st.markdown(f"{done}**{at + 1}.** {escaped(item.said)} ({where})", width="stretch")
+        show_take(code, at, item)
         if at:
             st.button(
                 "Up",
@@ -153,6 +155,6 @@ def _change(code: str, make: Callable[[Series], Series], dropped: int | None = N
 
     try:
         return change(write)
-    except (SeriesError, ValueError) as wrong:
+    except ValueError as wrong:  # too many questions, or too long a series
         st.session_state[SAID] = escaped(str(wrong))
         return False

@@ -40,7 +40,16 @@ html:root {{ font-size: {LARGER * 16:g}px; }}
 {IN_ONE_LINE}
 </style>"""
 # Sizes in pixels that a chart's specification states; all others follow the page's own type.
-_SIZES = ("fontSize", "labelFontSize", "titleFontSize", "subtitleFontSize", "labelLimit", "minExtent", "maxExtent")
+_SIZES = (
+    "fontSize",
+    "labelFontSize",
+    "titleFontSize",
+    "subtitleFontSize",
+    "labelLimit",
+    "minExtent",
+    "maxExtent",
+    "titlePadding",
+)
 # The keys that a presenter's remote control sends.
 _BACK, _FORWARD = "PageUp", "PageDown"
 

@@ -16,7 +16,7 @@ from lab.charts.base.axes import Domain, Scale
 from lab.charts.base.figure import quoted
 
 _WIDTH, _STEPS = 180, 60  # pixels, and pieces of the bar
-_TITLE, _BAR, _THICK, _NUMBERS = 24, 34, 12, 57  # pixels below the cells
+_TITLE, _BAR, _THICK, _NUMBERS = 24, 34, 12, 49  # pixels below the cells
 
 
 def colours(scale: Scale, limits: Domain) -> dict[str, Any]:
@@ -49,7 +49,8 @@ def scale_bar(scale: Scale, limits: Domain, outside: tuple[bool, bool]) -> list[
         _layer(frame, ends),
         _text(quoted(scale.title), 0, _TITLE, "left", fontSize=11, fontWeight="bold"),
         *(
-            _text(f"'{sign}' + {_number(scale, value)}", x, _NUMBERS, align, fontSize=11)
+            # From their top, so that larger numbers, as on a wall, grow away from the bar.
+            _text(f"'{sign}' + {_number(scale, value)}", x, _NUMBERS, align, fontSize=11, baseline="top")
             for sign, value, x, align in numbers
         ),
     ]

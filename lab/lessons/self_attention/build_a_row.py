@@ -252,7 +252,7 @@ def show(view: OneHead) -> None:
         f"How does {view.token(view.query)} decide? Its vector *x*, as the layers before have left it, has "
         f"{config.width:,} numbers. Times a learned **matrix** W_Q{bias}, they become {config.head_width} numbers, its "
         "**query**: what it looks for. Two more matrices, W_K and W_V, turn every token’s vector into a **key** (what "
-        "it offers) and a **value** (what it passes on). The next four computations are those of **By hand**. Go "
+        "it offers) and a **value** (what it passes on). You know the next four computations from **By hand**. Go "
         "through them one by one, or press Play."
     )
     call = view.figure(row_built)

@@ -29,7 +29,7 @@ from lab.ui import long_work
 from lab.ui.room import third
 from tests.checkpoints import write_checkpoint
 from tests.conftest import TinyCheckpoint
-from tests.pages.apptest import Offer, badges, open_badge, turn_to, visit, walk, words
+from tests.pages.apptest import Offer, badges, open_badge, step_of, turn_to, visit, walk, words
 
 PAGE = "3_Self-attention.py"
 INSTEAD = f"You see {DEFAULT_MODEL} instead."
@@ -51,7 +51,7 @@ def works(at: AppTest, model: str) -> None:
     assert at.selectbox(key="layer").options == ["1", "2", "3", "4", "5", "6"], "the layers of the default model"
     turn_to(at, "build-a-row")
     assert not at.exception and not at.error
-    assert "The next four computations" in words(at)
+    assert step_of(at) == "build-a-row" and "W_Q" in words(at)
     assert "steps match Hugging Face" in badges(open_badge(at))[0]
 
 
@@ -184,7 +184,7 @@ def test_a_download_shows_its_megabytes_and_the_page_beside_it_goes_on(
     assert "140 of 601 MB" in bar.proto.text.replace("\\", "") and bar.proto.value == 23
     # The page beside it is a page of the default model, and another page says the same.
     turn_to(at, "build-a-row")
-    assert "The next four computations" in words(at) and not at.exception
+    assert step_of(at) == "build-a-row" and "W_Q" in words(at) and not at.exception
     at.switch_page("pages/2_Embeddings.py").run()
     assert at.get("progress") and not at.exception
     go_on.set()

@@ -117,7 +117,8 @@ def _teach(code: str, key: str, model: LoadedModel, asked: Question) -> None:
             f"The model learned {now.labelled} of your sentences. It is right about **{now.right} of {now.tested}** "
             f"others. A coin would be right about half.{left}"
         )
-        shown = picture(learning_curve({"mean of the words": curve}))
+        drawn = len(curve.sizes) > 1  # one size is no curve
+        shown = picture(learning_curve({"mean of the words": curve})) if drawn else None
         server().rooms.tell(code, key, replace(asked, prompt=prompt, picture=shown))
 
     change(teach)

@@ -34,7 +34,7 @@ def show(code: str, key: str, again: Mapping[str, Sequence[Asking]]) -> Taught:
     phase = taught.state.phase
     if taught.state.rehearsal:
         st.info(_REHEARSAL, icon=":material/theater_comedy:")
-    st.markdown(f"**{now(phase)}**")
+    st.markdown(f"**{now(taught)}**")
     show_said()
     with st.container(horizontal=True, vertical_alignment="center"):
         show_steps(Teaching(code, key, _third(taught, again)), taught)

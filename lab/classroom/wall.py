@@ -66,7 +66,7 @@ def _show_question(seen: Seen, question: Question) -> None:
     if question.id == TEACHES:
         _show_taught(question)
         return
-    beside = question.is_open and question.picture is not None
+    beside, found = question.is_open and question.picture is not None, _of(seen)
     with st.container(key="wall_question_picture" if beside else "wall_question"):
         st.markdown(f"**{question.prompt}**")
         if question.is_open:
@@ -75,10 +75,11 @@ def _show_question(seen: Seen, question: Question) -> None:
             show_picture(question.picture)
             _show_options(question)
         else:
-            shown.rounds(_of(seen), seen, "room.wall", shares=False)
+            shown.rounds(found, seen, "room.wall", shares=False)
     if not question.is_open:
-        why = question.options[question.answer].why
-        st.markdown(f":material/check: {why}")
+        # Bars name the right answer by themselves.
+        named = f"{shown.right(question)} " if all(each.withheld for each in found) else ""
+        st.markdown(f":material/check: {named}{question.options[question.answer].why}")
     elif told := _SAYS.get(seen.state.phase):
         st.markdown(told)
 

@@ -174,6 +174,20 @@ def test_nothing_of_the_answer_reaches_a_learner_or_the_wall_before_the_reveal(b
     assert 'class="votes"' in sent
 
 
+def test_a_wall_without_bars_names_the_right_answer(browsers: Browsers) -> None:
+    """Below five answers there are no bars, which would name it."""
+    code, key = asked(visit(ROOM))
+    rooms = server().rooms
+    told = rooms.taught(code, key).question
+    assert told is not None
+    rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
+    at = visit(ROOM, room=code, projector="1")
+    right = told.question.options[told.question.answer].text
+    assert all(f"{right}. " not in each.value for each in at.markdown)
+    rooms.step(code, key, Phase.CLOSED, Phase.REVEALED)
+    assert [each for each in again(at).markdown if right in each.value]
+
+
 def test_the_rest_of_the_lab_waits_for_the_reveal(browsers: Browsers) -> None:
     code, key = asked(visit(ROOM))
     learner = visit(LESSON, room=code)

@@ -50,7 +50,7 @@ def _show(code: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="room_bar_row"):
         st.page_link(page_path(ROOM_PAGE), label=f"Room {spaced(code)}", icon=":material/groups:")
         phase = taught.state.phase
-        st.markdown(f"{now(phase)} {counted(taught.state, time.time())}{_which(taught)}", width="content")
+        st.markdown(f"{now(taught)} {counted(taught.state, time.time())}{_which(taught)}", width="content")
         show_steps(Teaching(code, key), taught)
         if phase in _CLOSED and taught.question is not None:
             with st.popover("Result", icon=":material/bar_chart:"):

@@ -105,7 +105,7 @@ def _right_share(found: Counts) -> str:
 def explain(question: Question) -> None:
     """Name the right answer, and explain why each option is right or wrong."""
     answer = question.options[question.answer]
-    st.success(f"{_right(question)} {answer.why}", icon=":material/check:")
+    st.success(f"{right(question)} {answer.why}", icon=":material/check:")
     others = [place for place in range(len(question.options)) if place != question.answer]
     if question.kind is Kind.NUMBER:
         st.markdown("Some answers come from a typical mistake:")
@@ -115,7 +115,7 @@ def explain(question: Question) -> None:
     )
 
 
-def _right(question: Question) -> str:
+def right(question: Question) -> str:
     """Name the right answer; for a number, also the range that counts as right."""
     name, number = _named(question, question.answer), question.number
     if not isinstance(number, NumberAnswer):

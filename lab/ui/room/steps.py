@@ -38,6 +38,11 @@ _NOW = {
     ),
     Phase.THIRD_REVEALED: "The third answer is revealed.",
 }
+_NOW_TEACHING = {
+    Phase.OPEN: "The class writes its sentences.",
+    Phase.CLOSED: "All sentences are in.",
+    Phase.REVEALED: "The model has learned, and the class sees how well.",
+}
 _GO = {
     Phase.CLOSED: "Close the round",
     Phase.DISCUSS: "Let them discuss",
@@ -60,9 +65,11 @@ class Teaching:
     third: Third | None = None
 
 
-def now(phase: Phase) -> str:
-    """Say what is going on in a phase."""
-    return _NOW[phase]
+def now(taught: Taught) -> str:
+    """Say what is going on in a room."""
+    phase, question = taught.state.phase, taught.question
+    teaches = question is not None and question.question.id == TEACHES
+    return _NOW_TEACHING.get(phase, _NOW[phase]) if teaches else _NOW[phase]
 
 
 def show_said() -> None:

@@ -65,7 +65,7 @@ def _what_you_can_do(lessons: Sequence[Lesson], begun: Sequence[Lesson]) -> None
     """List what was done, as far as it was done, and lead to what is not done yet."""
     if begun:
         told = "\n".join(f"- {each}" for each in can(WAY.chosen(), progress()))
-        st.markdown(f"In the steps that you have done, you have learned to …\n{told}")
+        st.markdown(f"You have done the steps that teach you to …\n{told}")
         if WAY.chosen() == WHOLE:
             st.caption("  \n".join([*map(_how_far, begun), _DONE]))
     else:
@@ -123,13 +123,13 @@ def _machine(begun: Sequence[Lesson]) -> None:
 def found(name: str, lessons: Sequence[Lesson]) -> Mapping[str, Sequence[str]]:
     """By the part of the machine: of the whole course, the sentence to remember of each of these lessons.
 
-    Of the short way, what its steps were for.
+    Of the short way, the names of its steps.
     """
     told = {lesson.id: [f"Lesson {number(lesson)}: {lesson.story.remember}"] for lesson in lessons}
     if name == SHORT:
         done = [stage for stage in way(SHORT) if is_done(stage)]
         told = {
-            each.id: [f"{stage.step.name}: {stage.step.can}." for stage in done if stage.lesson.id == each.id]
+            each.id: [f"The step {stage.step.name}" for stage in done if stage.lesson.id == each.id]
             for each in lessons
         }
     return {

@@ -124,7 +124,9 @@ def test_on_a_telephone_one_part_is_open_at_a_time(lab: Lab, page: Page) -> None
 
 def test_the_header_of_a_lesson_opens_it_with_the_lesson_s_part_marked(lab: Lab, page: Page) -> None:
     page.goto(f"{lab.url}/Feed-forward_and_LayerNorm", timeout=90_000)
-    page.get_by_role("button", name="The whole machine").click(timeout=90_000)
+    expect(page.get_by_role("button", name="The whole machine")).to_be_visible(timeout=90_000)
+    wait_idle(page)
+    page.get_by_role("button", name="The whole machine").click()
     expect(page.get_by_role("dialog").locator(".part.marked")).to_have_attribute("data-id", "neurons")
     page.get_by_role("dialog").get_by_role("link", name="Lesson 2: Embeddings").click()
     expect(page).to_have_url(re.compile("/Embeddings"))

@@ -18,7 +18,7 @@ from lab.rooms.states import NEXT, ROUND, Phase
 from lab.ui import parameters, selection
 from lab.ui.room import bar, prepared
 from lab.ui.room.question import ask, see
-from lab.ui.room.steps import Teaching, Third, change, now, show_question, show_said, show_steps
+from lab.ui.room.steps import Teaching, Third, change, more, now, show_question, show_said, show_steps
 from lab.ui.room.third import another
 
 _LESSON = "_room_lesson"
@@ -34,7 +34,7 @@ def show(code: str, key: str, again: Mapping[str, Sequence[Asking]]) -> Taught:
     phase = taught.state.phase
     if taught.state.rehearsal:
         st.info(_REHEARSAL, icon=":material/theater_comedy:")
-    st.markdown(f"**{now(taught)}**")
+    st.markdown(f"**{now(taught)}** {more(taught)}")
     show_said()
     with st.container(horizontal=True, vertical_alignment="center"):
         show_steps(Teaching(code, key, _third(taught, again)), taught)

@@ -118,7 +118,7 @@ def count(state: State) -> None:
     else:
         said = ""
     if state.rehearsal:
-        said = f"{said} Rehearsal: fewer than five answers are shown, too."
+        said = f"{said} Rehearsal."
     if said:
         st.html(f'<p class="wall-count">{escape(said)}</p>')
 

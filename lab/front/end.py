@@ -129,8 +129,7 @@ def found(name: str, lessons: Sequence[Lesson]) -> Mapping[str, Sequence[str]]:
     if name == SHORT:
         done = [stage for stage in way(SHORT) if is_done(stage)]
         told = {
-            each.id: [f"The step {stage.step.name}" for stage in done if stage.lesson.id == each.id]
-            for each in lessons
+            each.id: [f"The step {stage.step.name}" for stage in done if stage.lesson.id == each.id] for each in lessons
         }
     return {
         part: [each for lesson in lessons if lesson.stop == stop for each in told[lesson.id]]

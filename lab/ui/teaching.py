@@ -32,6 +32,7 @@ _STYLE = f"""<style>
 html:root {{ font-size: {LARGER * 16:g}px; }}
 .stAppHeader, [data-testid="stSidebarHeader"] {{ height: 2.25rem; min-height: 2.25rem; margin-bottom: 0; }}
 .stMainBlockContainer {{ padding: 2.4rem 3rem 3rem; }}
+@media (max-width: 40rem) {{ .stMainBlockContainer {{ padding-inline: 1rem; }} }}
 .stMainBlockContainer > .stVerticalBlock {{ gap: 0.75rem; }}
 .st-key-page_header h1 {{ font-size: 1.3rem; padding: 0.35rem 0; }}
 .st-key-page_header {{ flex-wrap: nowrap; row-gap: 0.25rem; }}

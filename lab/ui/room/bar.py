@@ -7,7 +7,7 @@ import time
 import streamlit as st
 
 from lab.course.pages import ROOM_PAGE, page_of, page_path
-from lab.course.words import plain, quoted, unmarked
+from lab.course.words import escaped, plain, unmarked
 from lab.questions.question import Question
 from lab.rooms.codes import spaced
 from lab.rooms.database import Unreachable
@@ -25,7 +25,7 @@ from lab.ui.room.steps import Teaching, change, now, show_result, show_said, sho
 _OPENS = "_room_opens"
 # The phases in which a question has a result, which a click shows: whoever mirrors the screen gives nothing away.
 _CLOSED = (Phase.CLOSED, Phase.DISCUSS, Phase.CLOSED_AGAIN, Phase.REVEALED, Phase.THIRD_REVEALED)
-_SHORT = 60  # characters of a question in the bar
+_SHORT = 120  # characters of a question in the bar, which cuts it where its line ends
 
 
 def show(code: str) -> None:
@@ -50,7 +50,8 @@ def _show(code: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="room_bar_row"):
         st.page_link(page_path(ROOM_PAGE), label=f"Room {spaced(code)}", icon=":material/groups:")
         phase = taught.state.phase
-        st.markdown(f"{now(taught)} {counted(taught.state, time.time())}{_which(taught)}", width="content")
+        with st.container(key="room_bar_now"):
+            st.markdown(f"**{now(taught)}** {counted(taught.state, time.time())}{_which(taught)}")
         show_steps(Teaching(code, key), taught)
         if phase in _CLOSED and taught.question is not None:
             with st.popover("Result", icon=":material/bar_chart:"):
@@ -65,7 +66,7 @@ def _which(taught: Taught) -> str:
     if taught.question is None or taught.state.phase is Phase.LOBBY:
         return ""
     said = plain(unmarked(taught.question.question.prompt))
-    return f" {quoted(said if len(said) <= _SHORT else said[:_SHORT] + '…')}"
+    return f" *{escaped(said if len(said) <= _SHORT else said[:_SHORT] + '…')}*"
 
 
 def counted(state: State, at: float) -> str:

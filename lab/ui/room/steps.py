@@ -27,16 +27,21 @@ NO_THIRD = (
 AWAY = "The database for rooms does not respond. Nothing was changed; try again in a moment."
 _NOW = {
     Phase.LOBBY: "No question is open.",
-    Phase.OPEN: "Round 1 is open: everybody answers alone.",
-    Phase.CLOSED: "Round 1 is closed. Only you can see the result.",
+    Phase.OPEN: "Round 1 is open.",
+    Phase.CLOSED: "Round 1 is closed.",
     Phase.DISCUSS: "The class discusses.",
-    Phase.OPEN_AGAIN: "Round 2 is open: the same question again.",
-    Phase.CLOSED_AGAIN: "Round 2 is closed. Only you can see the result.",
+    Phase.OPEN_AGAIN: "Round 2 is open.",
+    Phase.CLOSED_AGAIN: "Round 2 is closed.",
     Phase.REVEALED: "The answer is revealed.",
-    Phase.THIRD: (
-        "The third question is open: alone, everybody answers a question of the same kind about another sentence."
-    ),
+    Phase.THIRD: "The third question is open.",
     Phase.THIRD_REVEALED: "The third answer is revealed.",
+}
+_MORE = {
+    Phase.OPEN: "Everybody answers alone.",
+    Phase.CLOSED: "Only you can see the result.",
+    Phase.OPEN_AGAIN: "Everybody answers the same question again.",
+    Phase.CLOSED_AGAIN: "Only you can see the result.",
+    Phase.THIRD: "Alone, everybody answers a question of the same kind about another sentence.",
 }
 _NOW_TEACHING = {
     Phase.OPEN: "The class writes its sentences.",
@@ -70,6 +75,12 @@ def now(taught: Taught) -> str:
     phase, question = taught.state.phase, taught.question
     teaches = question is not None and question.question.id == TEACHES
     return _NOW_TEACHING.get(phase, _NOW[phase]) if teaches else _NOW[phase]
+
+
+def more(taught: Taught) -> str:
+    """Say what a phase of a question is about, where :func:`now` is not enough; "" if it is."""
+    asked = taught.question
+    return "" if asked is None or asked.question.id == TEACHES else _MORE.get(taught.state.phase, "")
 
 
 def show_said() -> None:

@@ -91,8 +91,8 @@ class Rooms:
 
         ``address`` says where it is opened, as a hash; empty if nobody knows. In a ``rehearsal``, results are shown
         from the first answer on; no room becomes one later, as people who have answered were told otherwise. If all
-        rooms are taken, the room goes
-        that has been without a sign of its teacher for longest, and for a quarter of an hour at least.
+        rooms are taken, the room goes that has been without a sign of its teacher for longest, and for a quarter of an
+        hour at least.
         """
         key, now = new_secret(), int(time.time())
         self.tidy()

@@ -28,26 +28,32 @@ from lab.ui.room.picture import picture
 from lab.ui.room.steps import SAID, change
 
 _LABELS, _NEW, _PICKED = "_class.labels", "_class.new", "_class.picked"
+_WRONG = "_class.wrong"  # says what is wrong with the labels
 _LONGEST_LABEL, _MOST_SHOWN = 24, 6
 
 
 def show_start(code: str) -> None:
     """Draw the form with which a class begins to teach: the two labels."""
-    with st.expander("The class teaches a model (lesson 11)", icon=":material/school:"), st.form(_LABELS):
+    wrong = st.session_state.pop(_WRONG, "")
+    label, icon = "The class teaches a model (lesson 11)", ":material/school:"
+    with st.expander(label, icon=icon, expanded=bool(wrong)), st.form(_LABELS):
         st.markdown(
             "Everybody writes one sentence with one of your two labels. The model learns the sentences of one half of "
-            "the class, and is tested on the sentences of the other half."
+            f"the class, and is tested on the sentences of the other half. This takes at least {2 * FEWEST} sentences: "
+            "with fewer, one could guess who wrote which. In a rehearsal, a few are enough."
         )
         for place, example in enumerate(("polite", "rude")):
             st.text_input(f"Label {place + 1}", key=f"{_LABELS}.{place}", max_chars=_LONGEST_LABEL, placeholder=example)
         st.caption("Only you see the sentences, without names. They are deleted with the room.")
+        if wrong:
+            st.warning(wrong, icon=":material/info:")
         st.form_submit_button("Let the class write", on_click=_begin, args=(code,))
 
 
 def _begin(code: str) -> None:
     first, second = (" ".join(str(st.session_state.get(f"{_LABELS}.{place}") or "").split()) for place in (0, 1))
     if not first or not second or first == second:
-        st.session_state[SAID] = "The class needs two different labels."
+        st.session_state[_WRONG] = "The class needs two different labels."
         return
     change(lambda: put(code, class_teaches(first, second)))
 
@@ -62,7 +68,7 @@ def show_teacher(code: str, key: str, taught: Taught) -> None:
     if len(found) < 2 * FEWEST and not taught.state.rehearsal:
         st.info(
             f"There are {len(found)} sentences. With fewer than {2 * FEWEST}, one could guess who wrote which, so they "
-            "are not shown, and there is too little to learn from.",
+            "are not shown, and there is too little to learn from. Let them write on, or ask something else.",
             icon=":material/info:",
         )
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from html import escape
 from io import BytesIO
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import segno
 import streamlit as st
@@ -22,6 +22,7 @@ from lab.ui.room.steps import show_said
 
 _SAID, _TYPED = "_room_door", "_room_code"
 _LONGEST_KEY = 100
+_ONLY_HERE = ("localhost", "127.0.0.1", "::1")  # names by which a computer means itself
 KEY = "key"  # the parameter of a second teacher's link
 
 
@@ -43,7 +44,7 @@ def take_key(code: str) -> None:
     """Take the key of a second teacher's link, if it is right, and drop it from the address."""
     key = dropped(KEY)
     if key is not None and len(key) < _LONGEST_KEY and server().is_teachers(code, key):
-        keep_key(code, key)
+        _back(code, key)
 
 
 def _qr(link: str) -> str:
@@ -60,6 +61,12 @@ def show_way_in(code: str) -> None:
     with right:
         st.markdown("Scan the picture, open the link, or type the code on the page **Room** of the lab.")
         st.code(link, language=None, wrap_lines=True)
+        if urlsplit(link).hostname in _ONLY_HERE:
+            st.warning(
+                "Only this computer can open this link. Open the lab by the computer’s address in its network, "
+                "which the lab names when it starts (“Network URL”), and open the room there.",
+                icon=":material/wifi_off:",
+            )
 
 
 def show_way_in_large(code: str) -> None:
@@ -141,8 +148,10 @@ def _show_kept() -> None:
 
 
 def _back(code: str, key: str) -> None:
+    """Teach a room in this visit, too."""
     keep_key(code, key)
     parameters.ROOM.set(code)
+    parameters.TEACH.set(1)
 
 
 def _join() -> None:

@@ -69,7 +69,7 @@ def show(code: str, seat: str) -> Seen:
         if phase is Phase.OPEN:
             class_teaches.show_form(seen, question, seat)
         elif phase is Phase.CLOSED:
-            st.info("All sentences are in. The model learns from one half of them.", icon=":material/hourglass_empty:")
+            st.info("Writing is over. Wait for the model.", icon=":material/hourglass_empty:")
     elif phase in ROUND and question is not None:
         if phase is Phase.OPEN_AGAIN:
             st.markdown("Round 2: answer again, after the discussion.")
@@ -77,7 +77,7 @@ def show(code: str, seat: str) -> Seen:
     elif question is not None and not question.is_open:
         _show_mine(seen, question)
         shown.explain(question)
-        shown.rounds(seen.rounds, seen, "room")
+        shown.rounds(seen.rounds, seen, "room", shares=False)
         shown.see(question, "room.see")
         _offer_page(seen.state.code, seat)
     else:

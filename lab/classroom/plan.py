@@ -16,14 +16,12 @@ from lab.models.interventions import Interventions
 from lab.questions.asking import Asking
 from lab.questions.question import Question, lettered
 from lab.questions.returning import Spot
-from lab.rooms.series import LONGEST, PreparedQuestion, Series, written
-from lab.rooms.server import server
+from lab.rooms.series import LONGEST, PreparedQuestion, Series
 from lab.ui import runs
 from lab.ui.frame.paper import EMBEDDED, HOW_TO_PRINT, ON_PAPER
 from lab.ui.parameters import DEFAULT_TEXT, PLAN, STEP
 from lab.ui.room.look import style
-from lab.ui.room.seat import key_of
-from lab.ui.room.steps import change
+from lab.ui.room.series import add
 
 
 @dataclass(frozen=True)
@@ -91,17 +89,16 @@ def series_of(minutes: int, askings: Askings) -> Series:
 
 
 def show_offers(code: str, askings: Askings) -> None:
-    """Offer each plan: as the series of this room, and as a page to print."""
+    """Offer each plan: its questions for the series of this room, and a page to print."""
     with st.container(horizontal=True, vertical_alignment="center"):
         for minutes in PLANS:
-            label = f"Take the plan for {minutes} minutes"
+            label = f"Add the plan for {minutes} minutes"
             st.button(label, key=f"_plan.{minutes}", on_click=_take, args=(code, minutes, askings))
             st.link_button("Print it", link(minutes), icon=":material/print:", type="tertiary")
 
 
 def _take(code: str, minutes: int, askings: Askings) -> None:
-    series = written(series_of(minutes, askings))
-    change(lambda: server().rooms.set_series(code, key_of(code), series))
+    add(code, series_of(minutes, askings).items)
 
 
 def link(minutes: int) -> str:

@@ -14,11 +14,11 @@ from lab.questions.question import Question
 from lab.rooms.questions import TEACHES
 from lab.rooms.seen import State, Taught
 from lab.rooms.server import server
-from lab.rooms.states import NEXT, ROUND, Phase
+from lab.rooms.states import ROUND, Phase
 from lab.ui import parameters, selection
 from lab.ui.room import bar, prepared
 from lab.ui.room.question import ask, see
-from lab.ui.room.steps import Teaching, Third, change, more, now, show_question, show_said, show_steps
+from lab.ui.room.steps import Teaching, Third, change, may_ask, more, now, show_question, show_said, show_steps
 from lab.ui.room.third import another
 
 _LESSON = "_room_lesson"
@@ -38,8 +38,8 @@ def show(code: str, key: str, again: Mapping[str, Sequence[Asking]]) -> Taught:
     show_said()
     with st.container(horizontal=True, vertical_alignment="center"):
         show_steps(Teaching(code, key, _third(taught, again)), taught)
-        if Phase.LOBBY in (phase, *NEXT[phase]):
-            bar.show_next(code, taught)
+        if may_ask(taught):
+            bar.show_next(code, taught, {})
         st.link_button("Wall", bar.wall(code), icon=":material/co_present:")
     if phase is Phase.LOBBY or taught.question is None:
         door.show_way_in(code)

@@ -36,7 +36,7 @@ _SAYS = {
 }
 _TAUGHT = {
     Phase.OPEN: "The class teaches: everybody writes",
-    Phase.CLOSED: "The class teaches: all sentences are in",
+    Phase.CLOSED: "The class teaches: writing is over",
     Phase.REVEALED: "What the model has learned",
 }
 _THIRD = (Phase.THIRD, Phase.THIRD_REVEALED)
@@ -113,6 +113,8 @@ def count(state: State) -> None:
     if state.phase in ROUND:
         given = f"{state.answers} of {state.people} have answered{clock(state.left(time.time()))}"
         said = f"Answer on your phone. {given}."
+    elif state.phase is Phase.DISCUSS and (left := state.left(time.time())) is not None:
+        said = f"Discuss{clock(left)}."
     elif state.phase is Phase.LOBBY:
         said = "Nobody is in yet." if not state.people else f"{_people(state.people)} in the room."
     else:

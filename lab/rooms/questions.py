@@ -17,7 +17,9 @@ TEACHES = "class-teaches"  # the id of the question in which everybody writes a 
 def class_teaches(first: str, second: str) -> Question:
     """Ask everybody for one sentence with one of two labels; the labels are the teacher's plain text."""
     labels = [escaped(each) for each in (first, second)]
-    return open_question(TEACHES, f"Write a sentence that is **{labels[0]}**, or one that is **{labels[1]}**.", labels)
+    return open_question(
+        TEACHES, f"Write a sentence for one of these labels: **{labels[0]}** or **{labels[1]}**.", labels
+    )
 
 
 def written(question: Question) -> str:

@@ -42,7 +42,7 @@ from lab.rooms.seen import (
     taught,
     told,
 )
-from lab.rooms.states import NEXT, ROUND, Phase
+from lab.rooms.states import NEXT, ROUND, TIMED, Phase
 
 UNUSED_LIFE = 60 * 60  # seconds until a room without a sign of its teacher is deleted
 MOST_ROOMS, MOST_PARTICIPANTS = 50, 500
@@ -256,19 +256,19 @@ class Rooms:
         """
         with writing(self._engine) as connection:
             room = _teachers(connection, code, key)
-            if then in (Phase.OPEN, Phase.THIRD):
+            if then is Phase.THIRD or (then is Phase.OPEN and now is Phase.LOBBY):
                 raise NotNow("Only a question opens this round.")
             _step(connection, room, now, then)
 
     def set_clock(self, code: str, key: str, seconds: float) -> None:
-        """Set the clock of the open round; 0 stops it. The clock closes no round.
+        """Set the clock of the open round, or of the discussion; 0 stops it. The clock ends neither.
 
         Raises NoSuchRoom, NotTheTeacher, NotNow.
         """
         with writing(self._engine) as connection:
             room = _teachers(connection, code, key)
-            if Phase(room.phase) not in ROUND:
-                raise NotNow("A clock runs only while a round is open.")
+            if Phase(room.phase) not in TIMED:
+                raise NotNow("A clock runs only while a round is open, or while the class discusses.")
             closes = time.time() + min(seconds, MOST_SECONDS) if seconds > 0 else 0.0
             _change(connection, room, closes=closes)
 

@@ -7,13 +7,13 @@ question of the teacher's own is plain text.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated, Final, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
-from lab.course.words import escaped, quoted
+from lab.course.words import escaped, plain, quoted
 from lab.questions.question import Option, Question
 
 MOST_QUESTIONS = 30
@@ -52,6 +52,10 @@ class PreparedQuestion:
     said: _Prompt
     kind: Literal["prepared"] = "prepared"
 
+    def asks(self, lesson: str, said: str) -> bool:
+        """Return whether this is the question of a lesson that reads so in plain text."""
+        return (self.lesson, self.said) == (lesson, said)
+
 
 @with_config(ConfigDict(extra="forbid", strict=True))
 @dataclass(frozen=True)
@@ -63,6 +67,10 @@ class Own:
     right: Annotated[int, Field(ge=0)]
     why: Annotated[str, Field(max_length=LONGEST)] = ""
     kind: Literal["own"] = "own"
+
+    def asks(self, lesson: str, said: str) -> bool:
+        """Return whether this is the question of no lesson that reads so in plain text."""
+        return not lesson and self.said == said
 
     def __post_init__(self) -> None:
         if self.right >= len(self.options):
@@ -82,11 +90,18 @@ class Series:
     items: Annotated[tuple[Item, ...], Field(max_length=MOST_QUESTIONS)] = ()
     format: Literal["inside-bert-series/1"] = FORMAT
 
-    def with_item(self, item: PreparedQuestion | Own) -> Series:
-        """Add a question at the end. Raises SeriesError if there are too many."""
-        if len(self.items) >= MOST_QUESTIONS:
+    def with_items(self, items: Sequence[PreparedQuestion | Own]) -> Series:
+        """Add questions at the end, without those that are there already. Raises SeriesError if there are too many."""
+        found = (*self.items, *(item for item in items if item not in self.items))
+        if len(found) > MOST_QUESTIONS:
             raise SeriesError(f"A series has at most {MOST_QUESTIONS} questions.")
-        return Series((*self.items, item))
+        return Series(found)
+
+    def place_of(self, asked: Question, at: int) -> int | None:
+        """The place of a question that is asked now, the one at ``at`` first; None if it was not prepared."""
+        said = plain(asked.prompt)[:LONGEST]
+        order = sorted(range(len(self.items)), key=lambda place: place != at)
+        return next((place for place in order if self.items[place].asks(asked.lesson, said)), None)
 
     def without(self, place: int) -> Series:
         """Drop the question at ``place``, from 0."""

@@ -26,11 +26,12 @@ class Phase(Enum):
 
 
 # The phases that may follow each phase. A question that nearly everybody or hardly anybody answers right needs no
-# discussion (Crouch & Mazur 2001), and for some questions there is no third question.
+# discussion (Crouch & Mazur 2001), and for some questions there is no third question. A round that was closed too early
+# opens again, and a question that leads nowhere is dropped.
 NEXT: Mapping[Phase, tuple[Phase, ...]] = {
     Phase.LOBBY: (Phase.OPEN,),
     Phase.OPEN: (Phase.CLOSED,),
-    Phase.CLOSED: (Phase.DISCUSS, Phase.REVEALED),
+    Phase.CLOSED: (Phase.DISCUSS, Phase.REVEALED, Phase.OPEN, Phase.LOBBY),
     Phase.DISCUSS: (Phase.OPEN_AGAIN,),
     Phase.OPEN_AGAIN: (Phase.CLOSED_AGAIN, Phase.REVEALED),
     Phase.CLOSED_AGAIN: (Phase.REVEALED,),
@@ -46,6 +47,10 @@ SHOWN: Mapping[Phase, tuple[int, ...]] = {
     Phase.THIRD: (1, 2),
     Phase.THIRD_REVEALED: (1, 2, 3),
 }
+# The phases that a new question ends: no question waits for its answer.
+DONE = (Phase.LOBBY, Phase.REVEALED, Phase.THIRD_REVEALED)
+# The phases with a clock: those in which the class works.
+TIMED = (*ROUND, Phase.DISCUSS)
 # The phases with a question whose answer is not shown yet.
 ASKS = frozenset(Phase) - {Phase.LOBBY, Phase.REVEALED, Phase.THIRD_REVEALED}
 # The shares of right answers between which a discussion is worth its time (Crouch & Mazur 2001).

@@ -13,6 +13,7 @@ from lab.questions.question import Option, Question
 from lab.rooms import log
 from lab.rooms.codes import new_secret
 from lab.rooms.database import Unreachable
+from lab.rooms.questions import class_teaches
 from lab.rooms.rooms import Rooms
 from lab.rooms.seen import Mine
 from lab.rooms.series import Own, own_question, read, written
@@ -313,18 +314,27 @@ def test_a_prepared_question_is_two_clicks_away_and_an_own_one_is_one(browsers: 
     rooms = server().rooms
     series = read(rooms.taught(code, key).series)
     assert [each.said for each in series.items] and series.items[0].kind == "prepared"
-    rooms.set_series(code, key, written(series.with_item(Own("<b>Own</b> question?", ("yes", "no"), 0))))
+    rooms.set_series(code, key, written(series.with_items([Own("<b>Own</b> question?", ("yes", "no"), 0)])))
     shown = visit(ROOM, room=code)
     shown.session_state["_room_keys"] = {code: key}
     again(shown)
     assert "Go to question 1 of 2" in labels(shown)
-    rooms.set_series(code, key, rooms.taught(code, key).series, 1)
+    # The lesson that asks the question: the bar asks it, and goes on to the next.
+    press(again(at), "Ask question 1 of 2")
+    taught = rooms.taught(code, key)
+    assert taught.question is not None and taught.question.question.picture is not None and taught.place == 1
+    assert not [label for label in labels(again(at)) if "question 2" in label], "a question is open"
+    press(at, "Ask the class")
+    assert "Another question is open" in at.toast[0].value
+    for now, then in ((Phase.OPEN, Phase.CLOSED), (Phase.CLOSED, Phase.REVEALED)):
+        rooms.step(code, key, now, then)
     press(again(shown), "Ask question 2 of 2")
     seen = rooms.seen(code)
     assert seen.state.phase is Phase.OPEN and seen.question is not None and seen.question.id == "own"
     browsers.who = "d" * 32
     learner = visit(ROOM, room=code)
     assert r"\<b\>Own" in learner.header[0].value
+    assert rooms.taught(code, key).place == 2
     answer(learner, 0)
     rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
     rooms.step(code, key, Phase.CLOSED, Phase.REVEALED)
@@ -332,11 +342,41 @@ def test_a_prepared_question_is_two_clicks_away_and_an_own_one_is_one(browsers: 
     assert not [label for label in labels(again(shown)) if " of 2" in label]
 
 
+def test_a_series_grows_and_loses_nothing(browsers: Browsers) -> None:
+    at, code, key = in_a_lesson()
+    press(at, "Keep for later")
+    assert "The series has 1 now" in at.toast[0].value
+    press(at, "Keep for later")
+    assert "already" in at.toast[0].value
+    at.switch_page(f"pages/{ROOM}").run()
+    press(at, "Add the plan for 45 minutes")
+    found = read(server().rooms.taught(code, key).series).items
+    assert len(found) == 5 and len({each.said for each in found}) == 5
+    press(at, "Add the plan for 45 minutes")
+    assert read(server().rooms.taught(code, key).series).items == found
+
+
+def test_a_class_that_writes_too_little_writes_on_or_is_asked_something_else(browsers: Browsers) -> None:
+    at, code, key = in_a_lesson()
+    rooms = server().rooms
+    rooms.ask(code, key, class_teaches("polite", "rude"))
+    rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
+    at.switch_page(f"pages/{ROOM}")
+    assert "There are 0 sentences" in "".join(each.value for each in again(at).info)
+    press(at, "Let them write on")
+    assert rooms.seen(code).state.phase is Phase.OPEN
+    rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
+    at.switch_page(f"pages/{LESSON}").run()
+    press(turn_to(at, "map"), "Ask the class")
+    seen = rooms.seen(code)
+    assert seen.state.phase is Phase.OPEN and seen.question is not None and seen.question.id != "class-teaches"
+
+
 def test_a_link_makes_a_second_teacher_and_a_false_one_a_participant(browsers: Browsers) -> None:
     code, key = server().create()
     for given, teaches in ((key, True), (new_secret(), False), ("x" * 5_000, False)):
         at = visit(ROOM, room=code, key=given)
-        assert ("Delete the room" in labels(at)) is teaches
+        assert ("Delete the room" in labels(at)) is teaches is ("teach" in at.session_state)
         assert "key" not in at.query_params
 
 

@@ -51,7 +51,7 @@ def test_a_class_types_a_number_three_times(browsers: Browsers) -> None:
     assert "80% of the answers are right" in words(teacher) and "✓" not in everything(teacher)
     press(teacher, "Reveal to the class")
     told = words(again(learner))
-    assert "counts as right" in told and "4 of 5" not in told and "**80%** of 5" in told
+    assert "counts as right" in told and "4 of 5" not in told
     assert "✓" in everything(learner)
     press(teacher, "Ask a third question")
     third_one = rooms.taught(code, key).question
@@ -91,7 +91,7 @@ def test_a_class_picks_a_token_of_all(browsers: Browsers) -> None:
     again(teacher)
     assert "✓" not in everything(teacher)
     press(teacher, "Reveal to the class")
-    assert "**80%** of 5" in words(again(learner)) and "✓" in everything(learner)
+    assert "✓" in everything(again(learner))
     press(teacher, "Ask a third question")
     told = rooms.taught(code, key).question
     assert told is not None and told.third is not None and told.third.picks is not None

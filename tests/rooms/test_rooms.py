@@ -343,6 +343,20 @@ def test_the_clock_of_a_round_ends_with_it_and_never_runs_for_days(rooms: Rooms)
     assert state(rooms, code).left(now) is None
     with pytest.raises(NotNow):
         rooms.set_clock(code, key, 60)
+    rooms.step(code, key, Phase.CLOSED, Phase.DISCUSS)
+    rooms.set_clock(code, key, 60)
+    assert state(rooms, code).left(time.time()) in (59, 60)
+
+
+def test_a_round_that_was_closed_too_early_opens_again_with_its_answers(rooms: Rooms) -> None:
+    code, key, people = opened(rooms)
+    rooms.vote(code, people[0], 1, 1, 2, 1)
+    rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
+    rooms.step(code, key, Phase.CLOSED, Phase.OPEN)
+    rooms.vote(code, people[1], 1, 1, 1, 1)
+    assert rooms.seen(code, people[0]).mine == {1: (2, 1)} and state(rooms, code).answers == 2
+    with pytest.raises(NotNow):
+        rooms.step(code, key, Phase.LOBBY, Phase.OPEN)
 
 
 def test_a_participant_keeps_what_was_revealed_and_no_more(rooms: Rooms) -> None:

@@ -63,7 +63,7 @@ def test_a_series_has_an_order_and_an_end() -> None:
     assert SERIES.moved_up(1).items == (second, first) and SERIES.without(0).items == (second,)
     full = Series((second,) * MOST_QUESTIONS)
     with pytest.raises(SeriesError, match="at most"):
-        full.with_item(first)
+        full.with_items([Own("One more?", ("yes", "no"), 0)])
 
 
 def test_an_own_question_is_text_with_one_right_option() -> None:

@@ -19,6 +19,8 @@ from lab.ui.room.here import code_here
 from lab.ui.room.seat import key_of, told
 
 _LABELS = {Kind.CHOICE: "Ask the class", Kind.NUMBER: "Ask for the number", Kind.PLACE: "Ask the class to pick"}
+# The questions that the page offers to the class, by their texts, each with its figure; the bar takes them over.
+OFFERED = "_room_offered"
 _ICONS = {Kind.CHOICE: ":material/groups:", Kind.NUMBER: ":material/123:", Kind.PLACE: ":material/ads_click:"}
 
 
@@ -49,10 +51,11 @@ def offer(
         of = place(parameters.LAYER.chosen() - 1, parameters.HEAD.chosen() - 1)
     shown_at = shown | {parameters.STEP.name: parameters.STEP.chosen()}
     asked = replace(question, lesson=lesson, about=question.about or about(shown, of), link=shown_at)
+    st.session_state.setdefault(OFFERED, {})[asked.prompt] = (asked, figure)
     for kind in question.kinds:
         one = asked.asked_for(kind)
         st.button(
-            _LABELS[kind], key=f"{key}.class.{kind.value}", icon=_ICONS[kind], on_click=_ask, args=(code, one, figure)
+            _LABELS[kind], key=f"{key}.class.{kind.value}", icon=_ICONS[kind], on_click=ask, args=(code, one, figure)
         )
     st.button(
         "Keep for later",
@@ -72,7 +75,8 @@ def _open() -> None:
     open_room()
 
 
-def _ask(code: str, asked: Question, figure: Figure | None) -> None:
+def ask(code: str, asked: Question, figure: Figure | None) -> None:
+    """Put a question to the class with a picture of the figure, or keep a sentence that says why not."""
     from lab.ui.room.bar import put
     from lab.ui.room.picture import picture
     from lab.ui.room.steps import change
@@ -83,7 +87,7 @@ def _ask(code: str, asked: Question, figure: Figure | None) -> None:
 def _keep(code: str, asked: Question) -> None:
     """Add the question to the series: its page, and what it is about."""
     from lab.rooms.series import LONGEST, PreparedQuestion
-    from lab.ui.room.prepared import add
+    from lab.ui.room.series import add
 
     said = plain(asked.prompt)[:LONGEST]
-    add(code, PreparedQuestion(asked.lesson, asked.link.get(parameters.STEP.name, ""), dict(asked.link), said))
+    add(code, [PreparedQuestion(asked.lesson, asked.link.get(parameters.STEP.name, ""), dict(asked.link), said)])

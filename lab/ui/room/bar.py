@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
 import streamlit as st
 
+from lab.charts.base.figure import Figure
 from lab.course.pages import ROOM_PAGE, page_of, page_path
 from lab.course.words import escaped, plain, unmarked
 from lab.questions.question import Question
 from lab.rooms.codes import spaced
 from lab.rooms.database import Unreachable
-from lab.rooms.rooms import NoSuchRoom, NotTheTeacher
+from lab.rooms.rooms import NoSuchRoom, NotNow, NotTheTeacher
 from lab.rooms.seen import State, Taught
-from lab.rooms.series import Own, PreparedQuestion, SeriesError, own_question, read
+from lab.rooms.series import LONGEST, Own, PreparedQuestion, SeriesError, own_question, read
 from lab.rooms.server import server
-from lab.rooms.states import NEXT, ROUND, Phase
+from lab.rooms.states import ROUND, Phase
 from lab.ui import chosen_tokens, parameters, runs, selection
+from lab.ui.room.asking import OFFERED, ask
 from lab.ui.room.here import AWAY, PAUSE
 from lab.ui.room.look import style
 from lab.ui.room.seat import forget_key, key_of
-from lab.ui.room.steps import Teaching, change, now, show_result, show_said, show_steps
+from lab.ui.room.steps import Teaching, change, may_ask, now, pass_said, show_result, show_steps
 
+# The questions of the page by their texts, each with its figure.
+Offered = Mapping[str, tuple[Question, Figure | None]]
 _OPENS = "_room_opens"
 # The phases in which a question has a result, which a click shows: whoever mirrors the screen gives nothing away.
 _CLOSED = (Phase.CLOSED, Phase.DISCUSS, Phase.CLOSED_AGAIN, Phase.REVEALED, Phase.THIRD_REVEALED)
@@ -31,11 +36,12 @@ _SHORT = 120  # characters of a question in the bar, which cuts it where its lin
 def show(code: str) -> None:
     """Draw the bar for the teacher of the room ``code``. It looks at the room by itself."""
     style()
+    offered: Offered = st.session_state.pop(OFFERED, {})
     with st.container(key="room_bar"):
-        st.fragment(_show, run_every=PAUSE)(code)
+        st.fragment(_show, run_every=PAUSE)(code, offered)
 
 
-def _show(code: str) -> None:
+def _show(code: str, offered: Offered) -> None:
     key = key_of(code)
     try:
         server().is_teachers(code, key)
@@ -46,7 +52,7 @@ def _show(code: str) -> None:
     except (NoSuchRoom, NotTheTeacher):
         forget_key(code)
         st.rerun()
-    show_said()
+    pass_said()
     with st.container(horizontal=True, vertical_alignment="center", key="room_bar_row"):
         st.page_link(page_path(ROOM_PAGE), label=f"Room {spaced(code)}", icon=":material/groups:")
         phase = taught.state.phase
@@ -56,8 +62,8 @@ def _show(code: str) -> None:
         if phase in _CLOSED and taught.question is not None:
             with st.popover("Result", icon=":material/bar_chart:"):
                 show_result(taught.question, phase)
-        if Phase.LOBBY in (phase, *NEXT[phase]):
-            show_next(code, taught)
+        if may_ask(taught):
+            show_next(code, taught, offered)
         st.link_button("Wall", wall(code), icon=":material/co_present:")
 
 
@@ -73,7 +79,7 @@ def counted(state: State, at: float) -> str:
     """Say how many have answered at a time, and how long the clock still runs."""
     people = "1 person" if state.people == 1 else f"{state.people} people"
     if state.phase not in ROUND:
-        return f"{people} in the room."
+        return f"{people} in the room{clock(state.left(at))}."
     return f"{state.answers} of {people} answered{clock(state.left(at))}."
 
 
@@ -93,14 +99,22 @@ def wall(code: str) -> str:
     return f"{page_of('room').page.split('_', 1)[1].removesuffix('.py')}?room={code}&projector=1"
 
 
-def show_next(code: str, taught: Taught) -> None:
-    """Draw the button for the next prepared question, if there is one."""
+def show_next(code: str, taught: Taught, offered: Offered) -> None:
+    """Draw the button for the next prepared question, if there is one. A page that ``offered`` it asks it at once."""
     try:
         items = read(taught.series).items
     except SeriesError:
         return
-    if taught.place < len(items):
-        show_take(code, taught.place, items[taught.place], of=len(items))
+    at = taught.place
+    if at >= len(items):
+        return
+    here = (pair for pair in offered.values() if items[at].asks(pair[0].lesson, plain(pair[0].prompt)[:LONGEST]))
+    if (found := next(here, None)) is None:
+        show_take(code, at, items[at], of=len(items))
+        return
+    asked, figure = found
+    label, one = f"Ask question {at + 1} of {len(items)}", asked.asked_for(asked.kinds[0])
+    st.button(label, key="_room_next", icon=":material/groups:", type="primary", on_click=ask, args=(code, one, figure))
 
 
 def show_take(code: str, at: int, item: Own | PreparedQuestion, of: int = 0) -> None:
@@ -132,15 +146,24 @@ def _take(code: str, at: int) -> None:
             chosen_tokens.forget()
             parameters.TEACH.set(1)
             st.session_state[_OPENS] = item
-        rooms.set_series(code, key, taught.series, at + 1)
+            rooms.set_series(code, key, taught.series, at)
 
     change(take)
 
 
 def put(code: str, asked: Question) -> None:
-    """Ask the class, whether the room is in the lobby or has just revealed an answer. Raises RoomError, Unreachable."""
+    """Ask the class, if no question waits for its answer; a series goes on after this question.
+
+    Raises RoomError, Unreachable.
+    """
     rooms, key = server().rooms, key_of(code)
-    phase = rooms.taught(code, key).state.phase
-    if phase is not Phase.LOBBY and Phase.LOBBY in NEXT[phase]:
+    taught = rooms.taught(code, key)
+    if not may_ask(taught):
+        raise NotNow("Another question is open. Close its round, and reveal its answer, before you ask the next.")
+    phase = taught.state.phase
+    if phase is not Phase.LOBBY:
         rooms.step(code, key, phase, Phase.LOBBY)
     rooms.ask(code, key, asked)
+    place = read(taught.series).place_of(asked, taught.place)
+    if place is not None:
+        rooms.set_series(code, key, taught.series, place + 1)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import streamlit as st
 
 from lab.course.pages import LESSONS, number, page_of
@@ -21,20 +19,14 @@ from lab.rooms.series import (
     read,
     written,
 )
-from lab.rooms.server import server
 from lab.ui.quiz.from_file import chosen_file
 from lab.ui.room.bar import show_take
-from lab.ui.room.seat import key_of
-from lab.ui.room.steps import SAID, change
+from lab.ui.room.series import add, change_series
+from lab.ui.room.steps import SAID
 
 _TAKEN, _OWN = "_series.taken", "_series.own"
 _LESSONS = {lesson.id: lesson for lesson in LESSONS}
 _FIRST = page_of("course").id
-
-
-def add(code: str, item: PreparedQuestion | Own) -> bool:
-    """Add a question at the end of the series, or keep a sentence that says why not. Returns whether it was added."""
-    return _change(code, lambda series: series.with_item(item))
 
 
 def show(code: str, written_series: str, place: int) -> None:
@@ -100,11 +92,11 @@ def _add_own(code: str) -> None:
         st.session_state[SAID] = "A question needs a text, a right and a wrong answer, and no two alike."
         return
     order = sorted(given)  # an order that does not tell which one was typed first
-    add(code, Own(said, tuple(order), order.index(right), why))
+    add(code, [Own(said, tuple(order), order.index(right), why)])
 
 
 def _show_file(code: str, series: Series) -> None:
-    """Offer the series as a file, and take such a file in place of the series."""
+    """Offer the series as a file, and add the questions of such a file."""
     if series.items:
         st.download_button(
             "Save the series as a file",
@@ -114,7 +106,7 @@ def _show_file(code: str, series: Series) -> None:
             on_click="ignore",
             icon=":material/download:",
         )
-    told = chosen_file("series_file", "Open a file with a series", MOST_SERIES)
+    told = chosen_file("series_file", "Add the questions of a file", MOST_SERIES)
     if told is not None and told.file[0] != st.session_state.get(_TAKEN):
         st.session_state[_TAKEN], size, text = told.file
         if size > MOST_SERIES:
@@ -135,26 +127,12 @@ def _take(code: str, text: str) -> None:
     except SeriesError as wrong:
         st.session_state[SAID] = escaped(str(wrong))
         return
-    change(lambda: server().rooms.set_series(code, key_of(code), written(series)))
+    add(code, series.items)
 
 
 def _move(code: str, at: int) -> None:
-    _change(code, lambda series: series.moved_up(at))
+    change_series(code, lambda series: series.moved_up(at))
 
 
 def _drop(code: str, at: int) -> None:
-    _change(code, lambda series: series.without(at), dropped=at)
-
-
-def _change(code: str, make: Callable[[Series], Series], dropped: int | None = None) -> bool:
-    def write() -> None:
-        rooms, key = server().rooms, key_of(code)
-        taught = rooms.taught(code, key)
-        place = taught.place - (dropped is not None and dropped < taught.place)
-        rooms.set_series(code, key, written(make(read(taught.series))), place)
-
-    try:
-        return change(write)
-    except ValueError as wrong:  # too many questions, or too long a series
-        st.session_state[SAID] = escaped(str(wrong))
-        return False
+    change_series(code, lambda series: series.without(at), dropped=at)

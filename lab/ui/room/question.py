@@ -14,6 +14,7 @@ from lab.questions.forms import Kind, NumberAnswer, Picks
 from lab.questions.question import Question, lettered
 from lab.rooms.counts import FEWEST, Counts
 from lab.rooms.seen import Seen, Told
+from lab.rooms.series import OWN
 from lab.rooms.states import ROUND, Phase
 from lab.rooms.typed import wanted
 from lab.ui import chosen_tokens, parameters, runs, selection
@@ -103,9 +104,11 @@ def _right_share(found: Counts) -> str:
 
 
 def explain(question: Question) -> None:
-    """Name the right answer, and explain why each option is right or wrong."""
+    """Name the right answer, and explain why each option is right or wrong; a teacher's own question says it once."""
     answer = question.options[question.answer]
     st.success(f"{right(question)} {answer.why}", icon=":material/check:")
+    if question.id == OWN:
+        return
     others = [place for place in range(len(question.options)) if place != question.answer]
     if question.kind is Kind.NUMBER:
         st.markdown("Some answers come from a typical mistake:")

@@ -13,7 +13,7 @@ from lab.rooms.questions import TEACHES
 from lab.rooms.rooms import NotNow, RoomError
 from lab.rooms.seen import State, Taught, Told
 from lab.rooms.server import server
-from lab.rooms.states import NEXT, ROUND, WORTH_DISCUSSING, Phase
+from lab.rooms.states import DONE, NEXT, ROUND, TIMED, WORTH_DISCUSSING, Phase
 from lab.ui.room import question as shown
 
 SAID = "_room_told"
@@ -45,7 +45,7 @@ _MORE = {
 }
 _NOW_TEACHING = {
     Phase.OPEN: "The class writes its sentences.",
-    Phase.CLOSED: "All sentences are in.",
+    Phase.CLOSED: "Writing is over.",
     Phase.REVEALED: "The model has learned, and the class sees how well.",
 }
 _GO = {
@@ -58,6 +58,12 @@ _GO = {
     Phase.THIRD_REVEALED: "Reveal to the class",
     Phase.LOBBY: "Done with this question",
 }
+_GO_TEACHING = {
+    Phase.CLOSED: "Close the round",
+    Phase.OPEN: "Let them write on",
+    Phase.LOBBY: "Done with this question",
+}
+_DONE_HELP = "The wall shows the code again. You may also ask the next question at once."
 _MINUTES = (1, 2, 3)
 
 
@@ -72,15 +78,13 @@ class Teaching:
 
 def now(taught: Taught) -> str:
     """Say what is going on in a room."""
-    phase, question = taught.state.phase, taught.question
-    teaches = question is not None and question.question.id == TEACHES
-    return _NOW_TEACHING.get(phase, _NOW[phase]) if teaches else _NOW[phase]
+    phase = taught.state.phase
+    return _NOW_TEACHING.get(phase, _NOW[phase]) if _teaches(taught) else _NOW[phase]
 
 
 def more(taught: Taught) -> str:
     """Say what a phase of a question is about, where :func:`now` is not enough; "" if it is."""
-    asked = taught.question
-    return "" if asked is None or asked.question.id == TEACHES else _MORE.get(taught.state.phase, "")
+    return "" if _teaches(taught) else _MORE.get(taught.state.phase, "")
 
 
 def show_said() -> None:
@@ -89,34 +93,52 @@ def show_said() -> None:
         st.warning(said, icon=":material/info:")
 
 
+def pass_said() -> None:
+    """Say what the last step said, over the page: a bar that draws itself again would wipe it away."""
+    if said := st.session_state.pop(SAID, ""):
+        st.toast(said, icon=":material/info:", duration="long")
+
+
 def show_steps(of: Teaching, taught: Taught) -> None:
-    """Draw a button for each phase that may follow, the usual one first, and the clock of an open round."""
+    """Draw a button for each phase that may follow, the usual one first, and the clock where the class works."""
     phase = taught.state.phase
-    teaches = taught.question is not None and taught.question.question.id == TEACHES
-    for place, then in enumerate(each for each in NEXT[phase] if each in _GO):
-        if teaches and then not in (Phase.CLOSED, Phase.LOBBY):
+    names = _GO_TEACHING if _teaches(taught) else _GO
+    usual = next((then for then in NEXT[phase] if then in _GO), None)
+    for then in NEXT[phase]:
+        if then not in names or (then is Phase.THIRD and of.third is None):
             continue
-        if then is Phase.THIRD and of.third is None:
+        if then is Phase.LOBBY and phase not in DONE and not _teaches(taught):
             continue
         st.button(
-            _GO[then],
+            names[then],
             key=f"_room_go.{then.value}",
-            type="secondary" if place else "primary",
+            type="primary" if then is usual else "secondary",
+            help=_DONE_HELP if then is Phase.LOBBY else None,
             on_click=_go,
             args=(of, phase, then, taught.question),
         )
-    if phase in ROUND:
+    if phase in TIMED:
         _show_clock(of, taught.state)
 
 
+def _teaches(taught: Taught) -> bool:
+    return taught.question is not None and taught.question.question.id == TEACHES
+
+
+def may_ask(taught: Taught) -> bool:
+    """Return whether a new question may be asked now; a class that wrote too little is not kept from it."""
+    return taught.state.phase in DONE or (taught.state.phase is Phase.CLOSED and _teaches(taught))
+
+
 def _show_clock(of: Teaching, state: State) -> None:
-    with st.popover("Clock", icon=":material/timer:"):
+    # Each version of the room has a box of its own, so that a choice closes it.
+    with st.popover("Clock", icon=":material/timer:", key=f"_room_clock_box.{state.version}"):
         for minutes in _MINUTES:
             label = "1 minute" if minutes == 1 else f"{minutes} minutes"
             st.button(label, key=f"_room_clock.{minutes}", on_click=_set_clock, args=(of, 60.0 * minutes))
         if state.closes:
             st.button("Stop the clock", key="_room_clock.0", on_click=_set_clock, args=(of, 0.0))
-        st.caption("The class sees the clock. It does not close the round.")
+        st.caption("The class sees the clock. When the time is up, nothing closes by itself.")
 
 
 def _set_clock(of: Teaching, seconds: float) -> None:
@@ -183,7 +205,7 @@ def _question(told: Told, phase: Phase) -> Question:
 def _hint(told: Told, phase: Phase) -> None:
     """After round 1, say whether a discussion is worth its time, and how many were sure of a wrong answer."""
     first = told.round(1)
-    if phase is not Phase.CLOSED or first is None or first.withheld:
+    if phase not in (Phase.CLOSED, Phase.DISCUSS) or first is None or first.withheld:
         return
     low, high = WORTH_DISCUSSING
     if first.right < low:

@@ -18,6 +18,8 @@ from lab.charts.base.figure import CANVAS_ABOVE, Figure, base, numbers
 from lab.charts.base.plain import legend_below, number, quiet_axis, ruled_axis, specification, tooltip
 from lab.charts.base.tables import unique_names
 
+_FEW = 3  # places that all get a tick
+
 
 def lines(series: Mapping[str, ArrayLike], x: AxisPlaces, y: Scale, *, title: str, log: bool = False) -> Figure:
     """Draw one line for each of `series`, (points,) each.
@@ -77,8 +79,10 @@ def _chart(names: Sequence[str], x: AxisPlaces, y_title: str, up: Mapping[str, A
 
 
 def across(x: AxisPlaces, **scale: Any) -> alt.X:
-    """Return the axis of the places; if the places only count 1, 2, 3 …, there are no ticks between whole numbers."""
-    whole = {"tickMinStep": 1} if x.at is None else {}
+    """Return the axis of the places; between the numbers 1, 2, 3 …, or between two or three places, it has no ticks."""
+    whole: dict[str, Any] = {"tickMinStep": 1} if x.at is None else {}
+    if x.at is not None and len(x.at) <= _FEW:
+        whole = {"values": list(x.at), "format": "~g"}
     return alt.X("x:Q", title=x.title, scale=alt.Scale(**scale), axis=quiet_axis(tickCount=5, **whole))
 
 

@@ -44,7 +44,8 @@ def _row(option: str, cells: Sequence[str], right: bool) -> str:
 def _cell(found: Votes, place: int) -> str:
     share = found.counts[place] / sum(found.counts)
     return (
-        f'<td><span class="bar"><i style="width:{100 * share:.1f}%"></i></span>'
+        f'<td data-round="{escape(found.name, quote=True)}">'
+        f'<span class="bar"><i style="width:{100 * share:.1f}%"></i></span>'
         f'<span class="share">{share:.0%}</span></td>'
     )
 

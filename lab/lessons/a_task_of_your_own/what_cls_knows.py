@@ -109,16 +109,16 @@ def said(model: LoadedModel, task: str) -> str:
     if at == model.config.layers:
         return told
     mean, own = (f"{100 * each[-1].share:.0f}" for each in (found.mean, found.mark))
-    return f"{told} After the last layer it is {own} and {mean}. {_who(found, -1, mark)}"
+    return f"{told} After the last layer, these are {own} and {mean} of 100. {_who(found, -1, mark, ' there')}"
 
 
-def _who(found: Known, at: int, mark: str) -> str:
+def _who(found: Known, at: int, mark: str, where: str = "") -> str:
     """Say which of the two vectors knows more after a layer, if the interval of the difference leaves out 0."""
     if found.leads[at].low > 0:
-        return "**The mean knows more.**"
+        return f"**The mean knows more{where}.**"
     if found.leads[at].high < 0:
-        return f"**{_upper(mark)} knows more.**"
-    return "Neither clearly knows more."
+        return f"**{_upper(mark)} knows more{where}.**"
+    return f"Neither clearly knows more{where}."
 
 
 def _upper(text: str) -> str:
@@ -128,7 +128,7 @@ def _upper(text: str) -> str:
 @asks(
     basis=bet(
         "[CLS] belongs to no word, so the layers collect in it what the sentence says.",
-        "Each word’s own vector says what the word means here, and nothing has made [CLS] collect it.",
+        "Each word’s own vector says what the word means here, and [CLS] was not trained to collect it.",
     ),
     hint="What was [CLS] trained for, when the model learned to fill blanks?",
 )
@@ -147,7 +147,7 @@ def who_knows_more(spot: Spot) -> Question | None:
     )
     options = (
         Option("From [CLS]: it belongs to no word, so the layers collect there what the sentence says", why, not mean),
-        Option("From the mean of the words: nothing has made [CLS] collect what they mean", why, mean),
+        Option("From the mean of the words: [CLS] was not trained to collect what they mean", why, mean),
     )
     prompt = (
         f"A classifier should tell good news from bad news, after layer {at} of {model.config.layers}. From which "

@@ -26,7 +26,7 @@ from lab.ui.shared.one_head import OneHead, draw_map
 from lab.ui.terms import say
 
 IDEA = """
-Nobody can read all maps of a model. A **metric** turns each map into one number. Then you can compare all heads at a
+A **metric** turns each map into one number. Then you can compare all heads at a
 glance."""
 
 # A head whose number is this near to the best one is as good a find.

@@ -126,7 +126,7 @@ def _by_distance(name: str, cosines: Values) -> str:
     near, rest = float(cosines[1]), cosines[2:]
     if not len(rest):
         return f"For {name}, the cosine of neighbours is {signed(near)} on average."
-    farther = f"at no larger distance is the mean above {signed(float(rest.max()))}"
+    farther = f"at every larger distance, the mean is at most {signed(float(rest.max()))}"
     if near - rest.max() > MARGIN:
         return f"For {name}, neighbours are the most similar: their mean cosine is {signed(near)}, and {farther}."
     return (

@@ -138,7 +138,7 @@ def show(view: FeedForwardView) -> None:
     often = survey.share_positive(view.layer.index, view.neuron)
     token = quoted(word_of(view.trace.model.tokenizer, common.token_id))
     say(f"**Neuron {view.neuron + 1:,} of {view.place}.** {why_this(view.neuron, survey, view.layer.index)}")
-    say("\n".join(f"- {_marked(survey, each)}" for each in found))
+    st.markdown("\n".join(f"- {_marked(survey, each)}" for each in found))  # texts that were read explain no terms
     meaning(about_its_tokens(view.neuron, often, survey.base_rate(view.layer.index), common, token))
     special = ", special tokens left out" if any(any(e.special) for e in survey.encodings) else ""
     st.caption(

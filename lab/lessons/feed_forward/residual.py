@@ -34,7 +34,7 @@ from lab.ui.quiz.predictions import ask_beside
 from lab.ui.terms import say
 
 IDEA = """
-A sublayer adds a vector Δ to the vector x of a token. What goes on is x + Δ. This is a **residual connection**.
+A sublayer adds a vector Δ to the vector x of a token. The next part reads x + Δ. This is a **residual connection**.
 How much of x is left in the sum? That depends on how long Δ is compared with x."""
 
 

@@ -98,7 +98,11 @@ def said(each: Notable, doing: Doing, here: tuple[Case, ...], shown: Case | None
         return f"{many} Your sentence has no such pair."
     right = [case for case in here if case.right]
     case = shown or (right or list(here))[0]
-    told = f"from {quoted(case.asked)} it looks most at {quoted(case.named)}" if case.named else "it sees no other word"
+    told = (
+        f"from {quoted(case.asked)}, of all other words, it looks most at {quoted(case.named)}"
+        if case.named
+        else "it sees no other word"
+    )
     verdict = "" if case.right else f", not at {quoted(case.sought)}"
     return f"{many} In your sentence it is right {len(right)} of {len(here)} times: {told}{verdict}."
 

@@ -77,7 +77,7 @@ def on_right_letter(now: Snapshot, words: tuple[int, ...], place: int) -> str:
     )
     return (
         f"Each *{letter(words[place])}* of the sentence is the letter that belongs in the blank, so any of them will "
-        f"do. Of its weight, {heads}."
+        f"do. From the blank, {heads}."
     )
 
 

@@ -74,8 +74,9 @@ def checked(here: Slope) -> str:
     """Compare the slope with a finite difference."""
     return (
         "The slope is the **gradient** of this weight. A nudge moves the weight by this slope, so nudges get smaller "
-        f"towards the bottom. The derivatives of all operations give {signed(here.gradient, 4)}. Two losses, a little "
-        f"to the left and to the right, give {signed(here.difference, 4)}."
+        f"towards the bottom. From the derivatives of all operations, it is {signed(here.gradient, 4)}. "
+        "From the losses with this weight a little smaller and a little larger, it is "
+        f"{signed(here.difference, 4)}."
     )
 
 

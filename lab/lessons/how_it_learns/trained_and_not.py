@@ -117,12 +117,12 @@ def said(found: tuple[CoursePicture, ...]) -> str:
     """Say which of the pictures are the same with random weights."""
     gone = [each for each in found if not each.survives]
     if not gone:
-        return "All of these pictures look the same with random weights, so this text shows nothing that was learned."
+        return "All of these answers are the same with random weights, so this text shows nothing that was learned."
     kept = len(found) - len(gone)
     made = ", since the architecture makes them" * all(each.lesson in _MADE for each in found if each.survives)
     return (
-        f"**{in_words(kept).capitalize()}** of these pictures are the same with random weights{made}. "
-        f"The other **{in_words(len(gone))}** are gone: they were learned."
+        f"**{in_words(kept).capitalize()}** of these answers are the same with random weights{made}. "
+        f"The other **{in_words(len(gone))}** differ: those were learned."
     )
 
 
@@ -135,6 +135,6 @@ def show(view: LessonRun) -> None:
     show_table(pd.DataFrame(rows, columns=["lesson", "question", "trained", "random weights"]))
     meaning(said(found))
     say(
-        "So a picture alone proves no learning. Whoever finds a pattern in a model looks for it in the untrained "
-        "model, too. The experiments of this lab do so."
+        "So a picture alone proves no learning. Whoever finds a pattern in a model should look for it in the "
+        "untrained model, too. The experiments of this lab do so."
     )

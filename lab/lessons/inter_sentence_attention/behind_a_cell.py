@@ -107,9 +107,9 @@ def of_heads(trace: Trace, link: Link, story: Head | None) -> str:
     if story is None:
         return told
     if story == head:
-        return f"{told} This is the head with which lesson 3 begins."
+        return f"{told} This is the head that you followed in lesson 3."
     own = float(trace.layer(story[0]).attention[story[1], link.query, link.key])
-    return f"{told} {capital(head_name(story))}, with which lesson 3 begins, gives it {own:.2f}."
+    return f"{told} {capital(head_name(story))}, the head of lesson 3, gives it {own:.2f}."
 
 
 def largest(view: SentencesView) -> str:

@@ -99,7 +99,7 @@ def near_or_related(spot: Spot) -> Question | None:
         "near-or-related",
         "Put these sentences into other orders. What matters more for how much two sentences look at each other?",
         [
-            Option("Where they are: many heads look at near tokens, whatever these say", why, correct=near),
+            Option("Where they are: heads look at near tokens, whatever these say", why, correct=near),
             Option("What they say: a word finds the words that belong to it, near or far", why, correct=not near),
         ],
     )

@@ -74,7 +74,7 @@ def resting(spot: Spot) -> str:
     if 2 * count < of or of < 2:
         return ""
     return (
-        "A word’s weights in a head must add up to 1. Some authors suppose that the head rests at "
+        "A word’s weights in a head must add up to 1. Some authors suppose that a head rests at "
         f"{escaped(aside(spot.trace))} when it finds nothing else to look at (Clark et al. 2019, §3.2). Lesson 5 is "
         "about such heads."
     )

@@ -260,8 +260,8 @@ def show(view: OneHead) -> Trace:
     say(
         f"You have seen where a head looks. Does the model need it? {looks_from(trace, at, place)} Here, the lab takes "
         f"one of {trace.model.config.layers * trace.model.config.heads} heads away: in place of the "
-        f"{trace.model.config.head_width} numbers that it brings to each token, there are zeros, or their mean over "
-        "the text."
+        f"{trace.model.config.head_width} numbers that it brings to each token, there are zeros, or the mean of "
+        "each number over all tokens."
     )
     for column, how in zip(st.columns(3), (ON, ZERO, MEAN), strict=True):
         with column:

@@ -21,7 +21,7 @@ from lab.ui.terms import say
 IDEA = """
 How does a token find out which other tokens matter to it? Here are three made-up tokens with two whole numbers in each
 vector, so you can check everything yourself. Each token has a **query** (what it looks for), a **key** (what it
-offers) and a **value** (what it passes on)."""
+offers) and a **value** (what it passes on). **Build a row** shows how a model makes them; here, they are given."""
 
 _HINTS = {
     "scores": "The score is the dot product of query and key: multiply them number by number, and add up the products.",
@@ -40,7 +40,7 @@ def query_and_keys(found: WorkedExample, row: int) -> Figure:
     keys = [Arrow(f"key of {name}", x, y) for name, (x, y) in zip(found.tokens, found.key.tolist(), strict=True)]
     x, y = found.query[row].tolist()
     query = Arrow(f"query of {of}", x, y, marked=True)
-    return arrows([query, *keys], title=f"The query of {of} and the three keys")
+    return arrows([query, *keys], title=f"Query of {of}, and all keys")
 
 
 def said(found: WorkedExample, row: int) -> str:

@@ -122,10 +122,10 @@ def moved(found: Mapping[str, float]) -> str:
     most, least = max(found, key=lambda name: found[name]), min(found, key=lambda name: found[name])
     if found[most] - found[least] < VISIBLE:
         return (
-            f"Each of these losses moves the last vectors about equally far, by {found[most]:.2f} times their length."
+            f"Each of these changes moves the last vectors about equally far, by {found[most]:.2f} times their length."
         )
     return (
-        f"The mistake **“{most}”** moves the last vectors most, by **{found[most]:.2f}** times their length. "
+        f"Of these changes, **“{most}”** moves the last vectors most, by **{found[most]:.2f}** times their length. "
         f"**“{least}”** moves them least, by {found[least]:.2f}."
     )
 
@@ -135,11 +135,11 @@ def spread(spot: Spot) -> str:
     scores, d_k = spot.row.scores[np.isfinite(spot.row.scaled)], len(spot.row.query)
     low, high = (signed(float(each)) for each in (scores.min(), scores.max()))
     return (
-        f"A score adds up {d_k} products. If these were random steps of length 1 to the left or right, the sum would "
-        f"end about √{d_k} ≈ {d_k**0.5:.2f} steps away, so a wider head would have larger scores. Then softmax gives "
-        "nearly everything to one token, small changes of the scores change nothing, and the model can learn nothing "
-        "from them. The division prevents this (Vaswani et al. 2017, §3.2.1). Trained vectors are not random: here the "
-        f"scores go from {low} to {high}."
+        f"A score adds up {d_k} products. If these were random, as often 1 as −1, the sum would typically be "
+        f"√{d_k} ≈ {d_k**0.5:.2f} away from 0, so a wider head would have larger scores. Then softmax would give "
+        "nearly everything to one token, and small changes of the scores would change nothing. So training, which "
+        "makes only small changes (lesson 10), could not improve them. The division prevents this (Vaswani et al. "
+        f"2017, §3.2.1). Trained vectors are not random: here the scores go from {low} to {high}."
     )
 
 

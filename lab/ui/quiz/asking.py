@@ -185,7 +185,8 @@ def ask_one(lesson: str, number: int, question: Question, kept: OnScreen, name: 
         st.success(f"{again}{option.why}", icon=":material/check:")
     else:
         right = question.options[question.answer]
-        st.error(f"{option.why} Right is {lettered(question, question.answer)}. {right.why}", icon=":material/close:")
+        why = "" if right.why == option.why else f" {right.why}"
+        st.error(f"{option.why} Right is {lettered(question, question.answer)}.{why}", icon=":material/close:")
     with st.expander("Why each option is right or wrong"):
         explain_each(question)
 

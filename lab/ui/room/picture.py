@@ -36,12 +36,22 @@ def picture(figure: Figure | None) -> QuestionPicture | None:
 
 def _larger(spec: dict[str, Any]) -> dict[str, Any]:
     """Return a specification with larger type, also where it leaves the size to Vega (12 pixels or so)."""
-    larger: dict[str, Any] = with_larger_type(spec, _LARGER)
     size = 12 * _LARGER
+    # The boxes of two words may meet a little, where the words do not: otherwise every second word would go.
+    larger: dict[str, Any] = _with(with_larger_type(spec, _LARGER), "labelSeparation", -size / 4)
     own = {"title": {"fontSize": size}, "axis": {"titleFontSize": size, "labelFontSize": size}}
     own["legend"] = {"titleFontSize": size, "labelFontSize": size}
     title = {**larger["title"], "text": in_lines(_title(spec))} if "title" in larger else {}
     return {**larger, "title": title, "config": {**own, **larger.get("config", {})}}
+
+
+def _with(part: Any, name: str, value: float) -> Any:
+    """Return a part of a specification in which every property of this name has this value."""
+    if isinstance(part, list):
+        return [_with(each, name, value) for each in part]
+    if not isinstance(part, dict):
+        return part
+    return {key: value if key == name else _with(each, name, value) for key, each in part.items()}
 
 
 def in_lines(title: str) -> list[str]:

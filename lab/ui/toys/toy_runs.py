@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from lab.course.pages import lesson_of, step_name
+from lab.course.ways import SHORT
 from lab.toy.data import NotASentence, as_text, typed
 from lab.toy.rules import LETTERS, LONGEST, rule_named
 from lab.toy.tasks import task_named
@@ -27,6 +28,7 @@ from lab.ui.parameters import (
     TOY_VOCABULARY,
     TOY_WEIGHTS,
     TRAINED,
+    WAY,
 )
 from lab.ui.selection import Selection, note, open_page
 
@@ -138,7 +140,12 @@ def ask_to_train() -> None:
 
 
 def link_to_toy(label: str, step: str) -> None:
-    """Draw a button from a step of a lesson to the step of its toy that shows the same idea with letters."""
+    """Draw a button from a step of a lesson to the step of its toy that shows the same idea with letters.
+
+    The short way has no such button, because no toy is on it.
+    """
+    if WAY.chosen() == SHORT:
+        return
 
     def go() -> None:
         MODE.set(TOY)

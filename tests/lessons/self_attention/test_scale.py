@@ -62,5 +62,5 @@ def test_the_mistake_that_moves_most_is_found_from_the_streams(model: str) -> No
         moved[name] = float(((broken - right).norm(dim=-1) / right.norm(dim=-1)).mean())
         assert moved_at_last(trace, changes) == pytest.approx(moved[name], rel=1e-4)
     said = step.moved(moved)
-    assert said.startswith("The mistake **“b”** moves the last vectors most") == (moved["b"] > moved["a"])
+    assert said.startswith("Of these changes, **“b”** moves the last vectors most") == (moved["b"] > moved["a"])
     assert f"{max(moved.values()):.2f}" in said and f"{min(moved.values()):.2f}" in said

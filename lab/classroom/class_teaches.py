@@ -23,9 +23,8 @@ from lab.rooms.server import server
 from lab.rooms.states import Phase
 from lab.ui import runs
 from lab.ui.parameters import MODEL
-from lab.ui.room.bar import put
 from lab.ui.room.picture import picture
-from lab.ui.room.steps import SAID, change
+from lab.ui.room.steps import SAID, change, put
 
 _LABELS, _NEW, _PICKED = "_class.labels", "_class.new", "_class.picked"
 _WRONG = "_class.wrong"  # says what is wrong with the labels

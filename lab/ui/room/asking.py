@@ -77,9 +77,8 @@ def _open() -> None:
 
 def ask(code: str, asked: Question, figure: Figure | None) -> None:
     """Put a question to the class with a picture of the figure, or keep a sentence that says why not."""
-    from lab.ui.room.bar import put
     from lab.ui.room.picture import picture
-    from lab.ui.room.steps import change
+    from lab.ui.room.steps import change, put
 
     change(lambda: put(code, replace(asked, picture=picture(figure))))
 

@@ -13,7 +13,7 @@ from lab.course.words import escaped, plain, unmarked
 from lab.questions.question import Question
 from lab.rooms.codes import spaced
 from lab.rooms.database import Unreachable
-from lab.rooms.rooms import NoSuchRoom, NotNow, NotTheTeacher
+from lab.rooms.rooms import NoSuchRoom, NotTheTeacher
 from lab.rooms.seen import State, Taught
 from lab.rooms.series import LONGEST, Own, PreparedQuestion, SeriesError, own_question, read
 from lab.rooms.server import server
@@ -23,7 +23,7 @@ from lab.ui.room.asking import OFFERED, ask
 from lab.ui.room.here import AWAY, PAUSE
 from lab.ui.room.look import style
 from lab.ui.room.seat import forget_key, key_of
-from lab.ui.room.steps import Teaching, change, may_ask, now, pass_said, show_result, show_steps
+from lab.ui.room.steps import Teaching, change, may_ask, now, pass_said, put, show_result, show_steps
 
 # The questions of the page by their texts, each with its figure.
 Offered = Mapping[str, tuple[Question, Figure | None]]
@@ -149,21 +149,3 @@ def _take(code: str, at: int) -> None:
             rooms.set_series(code, key, taught.series, at)
 
     change(take)
-
-
-def put(code: str, asked: Question) -> None:
-    """Ask the class, if no question waits for its answer; a series goes on after this question.
-
-    Raises RoomError, Unreachable.
-    """
-    rooms, key = server().rooms, key_of(code)
-    taught = rooms.taught(code, key)
-    if not may_ask(taught):
-        raise NotNow("Another question is open. Close its round, and reveal its answer, before you ask the next.")
-    phase = taught.state.phase
-    if phase is not Phase.LOBBY:
-        rooms.step(code, key, phase, Phase.LOBBY)
-    rooms.ask(code, key, asked)
-    place = read(taught.series).place_of(asked, taught.place)
-    if place is not None:
-        rooms.set_series(code, key, taught.series, place + 1)

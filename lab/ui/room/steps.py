@@ -12,9 +12,11 @@ from lab.rooms.database import Unreachable
 from lab.rooms.questions import TEACHES
 from lab.rooms.rooms import NotNow, RoomError
 from lab.rooms.seen import State, Taught, Told
+from lab.rooms.series import read
 from lab.rooms.server import server
 from lab.rooms.states import DONE, NEXT, ROUND, TIMED, WORTH_DISCUSSING, Phase
 from lab.ui.room import question as shown
+from lab.ui.room.seat import key_of
 
 SAID = "_room_told"
 _THIRD = (Phase.THIRD, Phase.THIRD_REVEALED)
@@ -174,6 +176,24 @@ def change(make: Callable[[], object]) -> bool:
         return True
     server().forget()
     return False
+
+
+def put(code: str, asked: Question) -> None:
+    """Ask the class, if no question waits for its answer; a series goes on after this question.
+
+    Raises RoomError, Unreachable.
+    """
+    rooms, key = server().rooms, key_of(code)
+    taught = rooms.taught(code, key)
+    if not may_ask(taught):
+        raise NotNow("Another question is open. Close its round, and reveal its answer, before you ask the next.")
+    phase = taught.state.phase
+    if phase is not Phase.LOBBY:
+        rooms.step(code, key, phase, Phase.LOBBY)
+    rooms.ask(code, key, asked)
+    place = read(taught.series).place_of(asked, taught.place)
+    if place is not None:
+        rooms.set_series(code, key, taught.series, place + 1)
 
 
 def show_question(told: Told, phase: Phase) -> None:

@@ -161,7 +161,7 @@ def show_form(seen: Seen, question: Question, seat: str) -> None:
     labels = [option.text for option in question.options]
     with st.form(f"{name}.form", border=False):
         st.text_input("Your sentence", key=f"{name}.text", max_chars=LONGEST_SENTENCE, autocomplete="off")
-        st.segmented_control("It is", range(2), format_func=labels.__getitem__, key=f"{name}.label", required=True)
+        st.segmented_control("Its label", range(2), format_func=labels.__getitem__, key=f"{name}.label", required=True)
         label = "Send again" if 1 in seen.mine else "Send"
         st.form_submit_button(label, key=f"{name}.send", type="primary", on_click=_write, args=(seen, seat, name))
     if 1 in seen.mine:

@@ -18,7 +18,7 @@ from lab.ui.quiz.done import awaits_answer, did
 from lab.ui.quiz.files import offer_files
 from lab.ui.quiz.on_screen import Figures, OnScreen, about
 from lab.ui.quiz.question import choose, explain_each, list_options, progress, remember
-from lab.ui.room.asking import offer
+from lab.ui.room.asking import offer, reveal
 
 Questions = Sequence[Question | None]
 
@@ -142,7 +142,7 @@ def _show(lesson: str, number: int, question: Question, kept: OnScreen) -> None:
     if not st.session_state.get(name):
         list_options(question)
         with st.container(horizontal=True):
-            st.button("Reveal", key=f"{name}.reveal", on_click=_uncover, args=(name, True))
+            st.button(reveal(), key=f"{name}.reveal", on_click=_uncover, args=(name, True))
             offer(lesson, question, name, kept.link, kept.of, kept.figures.get(question.id))
         return
     st.success(

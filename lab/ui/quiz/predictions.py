@@ -14,7 +14,7 @@ from lab.questions.question import Question, hashed, lettered, reordered
 from lab.ui import alone, parameters, selection
 from lab.ui.quiz.done import awaits_answer, did, step_on_screen
 from lab.ui.quiz.question import choose, list_options, progress, remember
-from lab.ui.room.asking import offer
+from lab.ui.room.asking import offer, reveal
 
 _PLACE = "_question_place"
 
@@ -112,7 +112,7 @@ def _shown_to_class(lesson: str, question: Question, run: str, where: str) -> bo
             _say(question)
             list_options(question)
             with st.container(horizontal=True):
-                st.button("Reveal", key=f"{name}.reveal", on_click=state.reveal, args=(run, asked))
+                st.button(reveal(), key=f"{name}.reveal", on_click=state.reveal, args=(run, asked))
                 offer(lesson, question, name)
         return False
     with st.container(border=known, horizontal=True, vertical_alignment="center"):

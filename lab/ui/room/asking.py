@@ -68,6 +68,11 @@ def offer(
     )
 
 
+def reveal() -> str:
+    """The label of a button that shows an answer on the page: in a room, the class sees nothing of it."""
+    return "Reveal here" if key_of(code_here()) else "Reveal"
+
+
 def _open() -> None:
     """Open a room without leaving the page."""
     from lab.ui.room.opening import open_room

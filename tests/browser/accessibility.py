@@ -24,7 +24,8 @@ from tests.browser.screenshots import addresses
 
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 # A colour on its way from one theme to the next is neither's.
-_SETTLED = "() => document.getAnimations().every(each => each.effect?.getComputedTiming().endTime === Infinity)"
+_SETTLED = """() => document.getAnimations().every(each =>
+    each.playState === "finished" || each.effect?.getComputedTiming().endTime === Infinity)"""
 _RUN = """async () => (await axe.run(document, {resultTypes: ['violations']})).violations.flatMap(
     violation => violation.nodes.map(node => [violation.impact, violation.id, node.html, node.failureSummary]))"""
 

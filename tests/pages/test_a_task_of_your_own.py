@@ -35,7 +35,7 @@ def trained(at: AppTest) -> AppTest:
 def test_what_is_said_of_the_layers_is_true(model: str, task: str) -> None:
     said = words(reveal(visit(PAGE, model=model, task=task)))
     middle = re.search(r"about \*\*(\d+) of 100\*\* .* about \*\*(\d+) of 100\*\* .*? ([^.]* knows? more)", said)
-    last = re.search(r"After the last layer it is (\d+) and (\d+)\. ([^.]* knows? more)", said)
+    last = re.search(r"After the last layer, these are (\d+) and (\d+) of 100\. ([^.]* knows? more)", said)
     for found in (middle, last):
         assert found is not None
         mark, mean = int(found[1]), int(found[2])

@@ -107,7 +107,7 @@ def test_with_random_weights_the_shapes_stay_and_what_was_learned_is_gone(model:
     assert list(table["lesson"]) == sorted(table["lesson"], key=int)
     same = table["trained"] == table["random weights"]
     assert same[table["lesson"] == "4"].all() and not same[table["lesson"] == "9"].any()
-    assert "pictures are the same" in words(at)
+    assert "answers are the same" in words(at)
 
 
 @pytest.mark.parametrize("model", MODELS)

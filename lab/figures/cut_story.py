@@ -94,7 +94,7 @@ def _needed(found: Ways) -> str:
     """Name the ways that are needed; the three cuts beside the words have the probabilities that say so."""
     match found.needed:
         case Needed.DIRECT:
-            return "So it needs the direct way, and not the ways around."
+            return "So what counts is the direct way, and not the ways around, through other tokens."
         case Needed.AROUND:
             return "What counts are the ways around, through other tokens."
         case Needed.BOTH:

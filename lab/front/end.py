@@ -114,8 +114,10 @@ def _machine(begun: Sequence[Lesson]) -> None:
         now = None
     if now is None:
         return
-    st.header("The machine, and your findings", anchor=False)
-    found_there = "which steps were about it" if WAY.chosen() == SHORT else "what you found there"
+    title, found_there = "The machine, and your findings", "what you found there"
+    if WAY.chosen() == SHORT:
+        title, found_there = "The machine, and your steps", "which steps were about it"
+    st.header(title, anchor=False)
     st.markdown(f"Click the name of a part to read what it does, and {found_there}.")
     st.fragment(show_machine)(now.trace, "machine", MachineSetting(watched=now.place, found=found(WAY.chosen(), begun)))
 

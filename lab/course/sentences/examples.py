@@ -23,7 +23,7 @@ class Example:
 EXAMPLES = (
     Example(
         "A pronoun", "She gave her brother the book that he wanted.",
-        "The sentence of the course. From lesson 3 on, the lessons begin with one head that reads this sentence.",
+        "The sentence of the course. Many steps from lesson 3 on follow one head that reads this sentence.",
         about="he",
     ),
     Example(

@@ -39,7 +39,7 @@ def show_start(code: str) -> None:
         st.markdown(
             "Everybody writes one sentence with one of your two labels. The model learns the sentences of one half of "
             f"the class, and is tested on the sentences of the other half. This takes at least {2 * FEWEST} sentences: "
-            "with fewer, one could guess who wrote which. In a rehearsal, a few are enough."
+            "with fewer, one could guess who wrote which. In a rehearsal, two of each label are enough."
         )
         for place, example in enumerate(("polite", "rude")):
             st.text_input(f"Label {place + 1}", key=f"{_LABELS}.{place}", max_chars=_LONGEST_LABEL, placeholder=example)
@@ -58,7 +58,7 @@ def _begin(code: str) -> None:
 
 
 def show_teacher(code: str, key: str, taught: Taught) -> None:
-    """Draw, for the teacher, what the class has written, the button that teaches the model, and what it then says."""
+    """Draw, for the teacher, what the class has written, and what the model that has learned says of new sentences."""
     told = taught.question
     phase = taught.state.phase
     if told is None or told.question.id != TEACHES or phase is Phase.OPEN:
@@ -71,20 +71,25 @@ def show_teacher(code: str, key: str, taught: Taught) -> None:
             icon=":material/info:",
         )
         return
-    model = runs.model(runs.readable(MODEL.chosen()) or MODEL.default)
-    if phase is Phase.CLOSED:
-        st.button(
-            "Teach the model",
-            type="primary",
-            key="_class.teach",
-            on_click=_teach,
-            args=(code, key, model, told.question),
-        )
-    elif phase is Phase.REVEALED:
-        _show_new(code, key, model, told.question)
+    if phase is Phase.REVEALED:
+        _show_new(code, key, _model(), told.question)
     names = _names(told.question)
     with st.expander(f"The sentences of the class: {len(found)}", icon=":material/format_list_bulleted:"):
         st.dataframe({"sentence": [text for text, _ in found], "label": [names[not first] for _, first in found]})
+
+
+def offer(code: str, key: str, taught: Taught) -> None:
+    """Draw the button that teaches the model, once there are enough sentences, and nobody writes."""
+    told = taught.question
+    if told is None or told.question.id != TEACHES or taught.state.phase is not Phase.CLOSED:
+        return
+    if taught.state.rehearsal or len(server().rooms.sentences(code, key)) >= 2 * FEWEST:
+        label, args = "Teach the model", (code, key, _model(), told.question)
+        st.button(label, type="primary", key="_class.teach", on_click=_teach, args=args)
+
+
+def _model() -> LoadedModel:
+    return runs.model(runs.readable(MODEL.chosen()) or MODEL.default)
 
 
 def _names(question: Question) -> tuple[str, str]:
@@ -115,7 +120,7 @@ def _teach(code: str, key: str, model: LoadedModel, asked: Question) -> None:
         found, unread = read(model, server().rooms.sentences(code, key))
         learned = found.learned()
         if learned is None:
-            raise RoomError("One half of the class has used one label only, so there is nothing to learn. Ask again.")
+            raise RoomError("Each label needs two sentences, one to learn and one for the test. Let them write on.")
         curve, now = learned
         left = f" {unread} sentences could not be read." if unread else ""
         prompt = (

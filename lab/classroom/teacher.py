@@ -37,6 +37,7 @@ def show(code: str, key: str, again: Mapping[str, Sequence[Asking]]) -> Taught:
     st.markdown(f"**{now(taught)}** {more(taught)}")
     show_said()
     with st.container(horizontal=True, vertical_alignment="center"):
+        class_teaches.offer(code, key, taught)
         show_steps(Teaching(code, key, _third(taught, again)), taught)
         if may_ask(taught):
             bar.show_next(code, taught, {})
@@ -69,7 +70,7 @@ def _third(taught: Taught, again: Mapping[str, Sequence[Asking]]) -> Third | Non
 
 
 def _show_prepared(code: str, taught: Taught, again: Mapping[str, Sequence[Asking]]) -> None:
-    with st.expander("Prepared questions", icon=":material/playlist_play:"):
+    with st.expander("Prepared questions", icon=":material/playlist_play:", key="room_prepared"):
         prepared.show(code, taught.series, taught.place)
         plan.show_offers(code, again)
 

@@ -157,9 +157,7 @@ def test_the_ways_are_said_at_each_of_the_three_cuts_if_both_together_matter(
     trace, watched = asked("lab-minilm", FIRST[number].text)
     chart = word_forms(trace, watched, f"{trace.labels.index(word) + 1}{sign}")
     said = text_of(chart.story[-1])
-    assert all(
-        (each in said) == (each == says) for each in ("Either way", "counts is the direct way", "are the ways")
-    )
+    assert all((each in said) == (each == says) for each in ("Either way", "counts is the direct way", "are the ways"))
     assert ("because" in said) == (sign == "*" and bool(says))
     assert "detour" not in said
 

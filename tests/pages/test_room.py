@@ -372,6 +372,16 @@ def test_a_class_that_writes_too_little_writes_on_or_is_asked_something_else(bro
     assert seen.state.phase is Phase.OPEN and seen.question is not None and seen.question.id != "class-teaches"
 
 
+def test_after_a_class_has_taught_the_lobby_offers_nothing_more_of_it(browsers: Browsers) -> None:
+    at, code, key = in_a_lesson()
+    rooms = server().rooms
+    rooms.ask(code, key, class_teaches("polite", "rude"))
+    rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
+    at.switch_page(f"pages/{ROOM}")
+    press(again(at), "Done with teaching")
+    assert rooms.seen(code).state.phase is Phase.LOBBY and "Let them write on" not in labels(again(at))
+
+
 def test_a_link_makes_a_second_teacher_and_a_false_one_a_participant(browsers: Browsers) -> None:
     code, key = server().create()
     for given, teaches in ((key, True), (new_secret(), False), ("x" * 5_000, False)):

@@ -1,4 +1,4 @@
-"""A class as teacher and as test: a classifier learns one half of its sentences, and is tested on the other."""
+"""A class as teacher and as test: a classifier learns half of the sentences of each label, the rest is the test."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lab.analysis.tasks.teaching import Examples, LearningCurve, Standing, produ
 
 @dataclass(frozen=True, eq=False)
 class Halves:
-    """N sentences with their labels: every other one is learned, the rest is the test.
+    """N sentences with their labels: of each label, every other sentence is learned, and the rest is the test.
 
     Attributes
     ----------
@@ -31,13 +31,14 @@ class Halves:
     @property
     def examples(self) -> Examples:
         """The sentences as a classifier learns them; the label that somebody gave counts as right."""
-        marks = tuple(label if place % 2 == 0 else None for place, label in enumerate(self.labels))
+        ranks = (self.labels[:place].count(label) for place, label in enumerate(self.labels))
+        marks = tuple(label if rank % 2 == 0 else None for rank, label in zip(ranks, self.labels, strict=True))
         return Examples(marks, self.labels, tuple(range(len(self.labels))))
 
     def learned(self) -> tuple[LearningCurve, Standing] | None:
         """Return the learning curve of the classifier, and its score on the other half.
 
-        None if the first half lacks a label, or if there is no second half.
+        None if all sentences have one label, or if no sentence is left for the test.
         """
         products = products_of(self.vectors)
         found, now = rise(products, self.examples), standing(products, self.examples)

@@ -39,6 +39,7 @@ _RAISED, _SEEN = 2, 0.005  # the growth of a logit, and the smallest visible cha
 # The range of a probability among the options: an exact 0 would give itself away.
 _PROBABILITY = (math.ulp(0.0), 1.0)
 _ROWS = 5  # words in the table of logits
+_AROUND = 12  # words on each side of a blank that is named
 
 
 def prepares(model: LoadedModel) -> bool:
@@ -119,7 +120,17 @@ def _raised_and_watched(prediction: Prediction, model: LoadedModel) -> tuple[Can
 def others_fall(spot: Spot) -> Question | None:
     """Ask what happens to the third word when the logit of the second word grows by 2."""
     asked = asked_at(spot)
-    return None if asked is None else other_raised(prediction_at(*asked, None), spot.trace.model)
+    made = None if asked is None else other_raised(prediction_at(*asked, None), spot.trace.model)
+    return None if asked is None or made is None else replace(made, about=_blank_in(*asked))
+
+
+def _blank_in(trace: Trace, place: int) -> str:
+    """Name the text with its blank, for a class that sees no figure; "" for a model that has no blanks."""
+    if trace.model.config.causal:
+        return ""
+    around = range(max(0, place - _AROUND), min(len(trace), place + _AROUND + 1))
+    words = [trace.labels[at] for at in around if not trace.encoding.special[at] or at == place]
+    return f"Asked about the blank in {quoted(' '.join(words))}"
 
 
 def other_raised(prediction: Prediction, model: LoadedModel) -> Question | None:

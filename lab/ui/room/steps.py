@@ -63,7 +63,7 @@ _GO = {
 _GO_TEACHING = {
     Phase.CLOSED: "Close the round",
     Phase.OPEN: "Let them write on",
-    Phase.LOBBY: "Done with this question",
+    Phase.LOBBY: "Done with teaching",
 }
 _DONE_HELP = "The wall shows the code again. You may also ask the next question at once."
 _MINUTES = (1, 2, 3)
@@ -108,6 +108,8 @@ def show_steps(of: Teaching, taught: Taught) -> None:
     usual = next((then for then in NEXT[phase] if then in _GO), None)
     for then in NEXT[phase]:
         if then not in names or (then is Phase.THIRD and of.third is None):
+            continue
+        if then is Phase.OPEN and phase is not Phase.CLOSED:  # only a question opens a lobby
             continue
         if then is Phase.LOBBY and phase not in DONE and not _teaches(taught):
             continue

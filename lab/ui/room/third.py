@@ -45,7 +45,7 @@ def another(asked: Question, again: Mapping[str, Sequence[Asking]]) -> Question 
             kept = {name: value for name, value in link.items() if value}
             of = place(spot.layer, spot.head)
             of_kind = replace(found.asked_for(asked.kind), lesson=asked.lesson)
-            return replace(of_kind, about=about(kept, of), link=kept, picture=picture(figure))
+            return replace(of_kind, about=found.about or about(kept, of), link=kept, picture=picture(figure))
     return None
 
 

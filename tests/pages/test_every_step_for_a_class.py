@@ -16,7 +16,7 @@ __all__ = ["browsers"]  # a fixture
 
 def questions(at: AppTest) -> int:
     """The questions on screen that wait for a class."""
-    return labels(at).count("Reveal")
+    return labels(at).count("Reveal here")
 
 
 @pytest.mark.parametrize("lesson", some(LESSONS, 4), ids=lambda lesson: lesson.id)

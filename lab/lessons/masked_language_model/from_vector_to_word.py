@@ -129,8 +129,9 @@ def _blank_in(trace: Trace, place: int) -> str:
     if trace.model.config.causal:
         return ""
     around = range(max(0, place - _AROUND), min(len(trace), place + _AROUND + 1))
-    words = [trace.labels[at] for at in around if not trace.encoding.special[at] or at == place]
-    return f"Asked about the blank in {quoted(' '.join(words))}"
+    ids = [trace.token_ids[at] for at in around if not trace.encoding.special[at] or at == place]
+    text = trace.model.tokenizer.decode(ids, skip_special_tokens=False)  # puts the pieces of a word together
+    return f"Asked about the blank in {quoted(text)}"
 
 
 def other_raised(prediction: Prediction, model: LoadedModel) -> Question | None:

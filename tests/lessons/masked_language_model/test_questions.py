@@ -19,9 +19,9 @@ from lab.analysis.words.masking import mask_of, masked_run
 from lab.analysis.words.next_sentence import NextSentence
 from lab.analysis.words.predictions import Candidate, Prediction
 from lab.course.sentences.blanks import BLANKS
-from lab.course.words import share
+from lab.course.words import plain, share
 from lab.lessons.masked_language_model.every_place import why_hidden, word_seen
-from lab.lessons.masked_language_model.from_vector_to_word import all_shifted, other_raised
+from lab.lessons.masked_language_model.from_vector_to_word import all_shifted, other_raised, others_fall
 from lab.lessons.masked_language_model.hide_words import subject_changed
 from lab.lessons.masked_language_model.next_sentence import swapped
 from lab.lessons.masked_language_model.view import asked_at
@@ -203,3 +203,10 @@ def test_half_the_temperature_raises_what_it_asks_about(text: str) -> None:
         if question is not None:
             assert answer(question).text == "It rises"
             assert f"from {share(before)} to {share(after)}" in answer(question).why
+
+
+def test_a_class_is_told_which_word_is_hidden() -> None:
+    """The phone has no figure there, so the words before and after the blank say what was asked."""
+    trace = lab.trace(MODEL, "The fish swam in the water.")
+    asked = others_fall(Spot.of(trace))
+    assert asked is not None and "the fish swam in the [MASK]" in plain(asked.about)

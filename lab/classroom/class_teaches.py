@@ -58,7 +58,7 @@ def _begin(code: str) -> None:
 
 
 def show_teacher(code: str, key: str, taught: Taught) -> None:
-    """Draw, for the teacher, what the class has written, and what the model that has learned says of new sentences."""
+    """Draw the sentences of the class, and a line in which the teacher asks the model that has learned about others."""
     told = taught.question
     phase = taught.state.phase
     if told is None or told.question.id != TEACHES or phase is Phase.OPEN:

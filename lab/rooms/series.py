@@ -98,7 +98,7 @@ class Series:
         return Series(found)
 
     def place_of(self, asked: Question, at: int) -> int | None:
-        """The place of a question that is asked now, the one at ``at`` first; None if it was not prepared."""
+        """Find the place of a question, first at ``at``; None if the series does not have it."""
         said = plain(asked.prompt)[:LONGEST]
         order = sorted(range(len(self.items)), key=lambda place: place != at)
         return next((place for place in order if self.items[place].asks(asked.lesson, said)), None)

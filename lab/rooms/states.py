@@ -27,7 +27,7 @@ class Phase(Enum):
 
 # The phases that may follow each phase. A question that nearly everybody or hardly anybody answers right needs no
 # discussion (Crouch & Mazur 2001), and for some questions there is no third question. A round that was closed too early
-# opens again, and a question that leads nowhere is dropped.
+# opens again, and a class that has written too little to teach a model goes on to something else.
 NEXT: Mapping[Phase, tuple[Phase, ...]] = {
     Phase.LOBBY: (Phase.OPEN,),
     Phase.OPEN: (Phase.CLOSED,),

@@ -356,12 +356,18 @@ def test_a_series_grows_and_loses_nothing(browsers: Browsers) -> None:
     assert read(server().rooms.taught(code, key).series).items == found
 
 
-def test_a_class_that_writes_too_little_writes_on_or_is_asked_something_else(browsers: Browsers) -> None:
+def written_nothing() -> tuple[AppTest, str, str, Rooms]:
+    """A teacher on the page of rooms, whose class was asked to teach and wrote nothing."""
     at, code, key = in_a_lesson()
     rooms = server().rooms
     rooms.ask(code, key, class_teaches("polite", "rude"))
     rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
     at.switch_page(f"pages/{ROOM}")
+    return at, code, key, rooms
+
+
+def test_a_class_that_writes_too_little_writes_on_or_is_asked_something_else(browsers: Browsers) -> None:
+    at, code, key, rooms = written_nothing()
     assert "There are 0 sentences" in "".join(each.value for each in again(at).info)
     press(at, "Let them write on")
     assert rooms.seen(code).state.phase is Phase.OPEN
@@ -373,11 +379,7 @@ def test_a_class_that_writes_too_little_writes_on_or_is_asked_something_else(bro
 
 
 def test_after_a_class_has_taught_the_lobby_offers_nothing_more_of_it(browsers: Browsers) -> None:
-    at, code, key = in_a_lesson()
-    rooms = server().rooms
-    rooms.ask(code, key, class_teaches("polite", "rude"))
-    rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
-    at.switch_page(f"pages/{ROOM}")
+    at, code, _, rooms = written_nothing()
     press(again(at), "Done with teaching")
     assert rooms.seen(code).state.phase is Phase.LOBBY and "Let them write on" not in labels(again(at))
 

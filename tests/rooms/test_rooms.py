@@ -357,6 +357,10 @@ def test_a_round_that_was_closed_too_early_opens_again_with_its_answers(rooms: R
     assert rooms.seen(code, people[0]).mine == {1: (2, 1)} and state(rooms, code).answers == 2
     with pytest.raises(NotNow):
         rooms.step(code, key, Phase.LOBBY, Phase.OPEN)
+    rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
+    with pytest.raises(NotNow, match="Reveal"):  # the page to keep would have its answer
+        rooms.step(code, key, Phase.CLOSED, Phase.LOBBY)
+    assert rooms.history(code, people[0]) == ()
 
 
 def test_a_participant_keeps_what_was_revealed_and_no_more(rooms: Rooms) -> None:

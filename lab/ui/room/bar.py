@@ -28,7 +28,7 @@ from lab.ui.room.steps import Teaching, change, may_ask, now, pass_said, put, sh
 # The questions of the page by their texts, each with its figure.
 Offered = Mapping[str, tuple[Question, Figure | None]]
 _OPENS = "_room_opens"
-# The phases in which a question has a result, which a click shows: whoever mirrors the screen gives nothing away.
+# The phases in which a question has a result. It waits for a click, as the class may see the teacher's screen.
 _CLOSED = (Phase.CLOSED, Phase.DISCUSS, Phase.CLOSED_AGAIN, Phase.REVEALED, Phase.THIRD_REVEALED)
 _SHORT = 120  # characters of a question in the bar, which cuts it where its line ends
 
@@ -120,7 +120,7 @@ def show_next(code: str, taught: Taught, offered: Offered) -> None:
 def show_take(code: str, at: int, item: Own | PreparedQuestion, of: int = 0) -> None:
     """Draw the button for the prepared question at place ``at``, from 0; ``of`` says how many there are, for the next.
 
-    Of the lab's questions, it opens the page that asks it; a question of the teacher's own is asked at once.
+    The button opens the page that asks the question. A question of the teacher's own has no page, so it asks it.
     """
     does, key = ("Ask" if isinstance(item, Own) else "Go to"), "_room_next" if of else f"_room_take.{at}"
     label = f"{does} question {at + 1} of {of}" if of else does

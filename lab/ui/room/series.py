@@ -12,7 +12,7 @@ from lab.rooms.server import server
 from lab.ui.room.seat import key_of
 from lab.ui.room.steps import SAID, change
 
-NOT_ADDED = "The series has this already."
+NOT_ADDED = "Nothing was added, because the series has it already."
 
 
 def add(code: str, items: Sequence[PreparedQuestion | Own]) -> None:

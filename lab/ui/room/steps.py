@@ -109,8 +109,6 @@ def show_steps(of: Teaching, taught: Taught) -> None:
     for then in NEXT[phase]:
         if then not in names or (then is Phase.THIRD and of.third is None):
             continue
-        if then is Phase.OPEN and phase is not Phase.CLOSED:  # only a question opens a lobby
-            continue
         if then is Phase.LOBBY and phase not in DONE and not _teaches(taught):
             continue
         st.button(
@@ -126,7 +124,9 @@ def show_steps(of: Teaching, taught: Taught) -> None:
 
 
 def _teaches(taught: Taught) -> bool:
-    return taught.question is not None and taught.question.question.id == TEACHES
+    """Whether the class teaches a model now; in the lobby, it has done so."""
+    asked = taught.question
+    return asked is not None and asked.question.id == TEACHES and taught.state.phase is not Phase.LOBBY
 
 
 def may_ask(taught: Taught) -> bool:

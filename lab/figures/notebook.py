@@ -12,15 +12,17 @@ import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import lab
 from lab.models.encoding import Encoding, encode
 from lab.models.interventions import Interventions
-from lab.models.loading import LoadedModel
 from lab.models.trace import Trace, trace, trace_encoding
 
+Made = TypeVar("Made")
 _PLAIN = (str, int, bool, type(None))
+# What can be made again by a call (its attribute ``made``), and the name that its line gets.
+_NAMES = {"LoadedModel": "model", "TrainingRun": "training"}
 _INTRODUCTION = (
     "The first cell installs Inside BERT where `import lab` does not work yet. The lab is on no package index, so say "
     "where you have it. In this notebook, layers, heads and tokens are numbered from 0."
@@ -36,6 +38,11 @@ if find_spec("lab") is None:
     import sys
 
     subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", inside_bert], check=True)"""
+
+
+def argument(function: Callable[..., Made], *arguments: Any, **options: Any) -> Made:
+    """Return a call that stands for its result as an argument of another call, which is written and not made here."""
+    return cast("Made", partial(function, *arguments, **options))
 
 
 def python_of(call: partial[Any]) -> tuple[str, str]:
@@ -104,8 +111,8 @@ class _Writer:
         """Write an expression for ``value``; a value that is made once and used often gets a name."""
         if isinstance(value, Trace):
             return self._named(value, "traced", self._trace)
-        if isinstance(value, LoadedModel):
-            return self._named(value, "model", self._model)
+        if type(value).__name__ in _NAMES:
+            return self._named(value, _NAMES[type(value).__name__], self._made)
         if isinstance(value, tuple | list | frozenset | slice | dict):
             return self._collection(value)
         if isinstance(value, float):
@@ -131,10 +138,10 @@ class _Writer:
             self.lines.append(f"{self.names[id(value)]} = {expression}")
         return self.names[id(value)]
 
-    def _model(self, model: LoadedModel) -> str:
-        if model.made is None:
-            raise TypeError(f"{model.id} was built by hand, so the notebook cannot rebuild it.")
-        return self.write(model.made)
+    def _made(self, value: Any) -> str:
+        if value.made is None:
+            raise TypeError(f"this {type(value).__name__} was built by hand, so the notebook cannot rebuild it.")
+        return self.write(value.made)
 
     def _trace(self, traced: Trace) -> str:
         """Write ``trace(model, text)``, or ``trace_encoding`` if tokens or segments differ from the tokenizer's."""
@@ -187,4 +194,4 @@ def _default(field: Field[Any]) -> object:
 
 
 def _number(value: float) -> str:
-    return repr(value) if abs(value) < float("inf") else f"float({str(value)!r})"
+    return repr(float(value)) if abs(value) < float("inf") else f"float({str(value)!r})"

@@ -123,6 +123,11 @@ class TrainingRun:
         return self.latest.plan
 
     @property
+    def made(self) -> partial[TrainingRun]:
+        """The call that makes the run again, for notebooks."""
+        return partial(trained_to, self.plan, self.latest.step)
+
+    @property
     def stages(self) -> tuple[Snapshot, ...]:
         """The snapshots kept, from before the first step on, and the latest one."""
         return self.kept if self.kept[-1] is self.latest else (*self.kept, self.latest)
@@ -278,12 +283,19 @@ def train(plan: Plan) -> Iterator[Snapshot]:
             yield _snapshot(plan, step + 1, start, tensors, test)
 
 
-def toy_after(plan: Plan, step: int) -> LoadedModel:
-    """Train the toy again and return it after ``step`` of the plan's steps.
+def trained_to(plan: Plan, step: int) -> TrainingRun:
+    """Train the toy again and return the run up to ``step`` of the plan's steps.
 
-    Raises ValueError for a step that the run did not keep.
+    Raises ValueError for a step after which :func:`train` yields no snapshot.
     """
+    run: TrainingRun | None = None
     for snapshot in train(plan):
+        run = begin(snapshot) if run is None else run.then(snapshot)
         if snapshot.step == step:
-            return snapshot.model
+            return run
     raise ValueError(f"A run of {plan.steps} steps keeps no snapshot of step {step}.")
+
+
+def toy_after(plan: Plan, step: int) -> LoadedModel:
+    """Train the toy again and return it after ``step`` of the plan's steps. Raises as :func:`trained_to` does."""
+    return trained_to(plan, step).latest.model

@@ -53,12 +53,16 @@ class _Ready:
         return 3 * int(self.data.nbytes) + _SPECIFICATION
 
 
-def draw(figure: Figure | partial[Any], key: str, *, clickable: bool = False) -> dict[str, Any]:
+def draw(
+    figure: Figure | partial[Any], key: str, *, clickable: bool = False, again: partial[Any] | None = None
+) -> dict[str, Any]:
     """Show a figure with its table behind a button; return the chart's event (empty unless clickable).
 
     If ``figure`` is the call that makes the figure, a notebook can be downloaded, and the figure is kept with its run.
+    ``again`` is such a call for a figure that the page has made from what it had computed already.
     """
-    return {} if alone.skips(key) else _draw(_made(figure, clickable), key, clickable, figure)
+    call = figure if isinstance(figure, partial) else again
+    return {} if alone.skips(key) else _draw(_made(figure, clickable), key, clickable, call)
 
 
 def draw_cells(call: partial[Heatmap], key: str) -> tuple[int, int] | None:
@@ -101,13 +105,13 @@ def _ready(figure: Figure, clickable: bool) -> _Ready:
     return _Ready(figure, _arrow(figure.data), spec)
 
 
-def _draw(ready: _Ready, key: str, clickable: bool, call: Figure | partial[Any]) -> dict[str, Any]:
+def _draw(ready: _Ready, key: str, clickable: bool, call: partial[Any] | None) -> dict[str, Any]:
     figure, drawn = ready.figure, larger_chart(dict(ready.spec))
     select: Literal["rerun", "ignore"] = "rerun" if clickable else "ignore"
     saw(figure)
     with alone.drawing(key), framed(key):
         event = st.vega_lite_chart(ready.data, drawn, width=figure.width, key=key, alt=figure.alt, on_select=select)
-        show_numbers(figure.table, key, call if isinstance(call, partial) else None, figure)
+        show_numbers(figure.table, key, call, figure)
     return dict(event) if clickable and isinstance(event, dict) else {}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from html import escape
 from typing import Any
@@ -16,39 +17,54 @@ from lab.course.words import plain
 from lab.ui import address
 from lab.ui.parameters import STEP
 
-_TOLD = "_told_of_last_figure"
+_FIGURES = "_figures_of_the_next_meaning"
 _MARKS = re.compile(r"(?<!\\)[*`]+")
 _PLAIN = re.compile(r"[A-Za-z0-9_.-]+")  # the names that deploy/haproxy.cfg lets into a frame
 _MEGABYTE = 1_000_000
 _ONCE = "check."  # the figures of questions, which differ from learner to learner
 
 
+@dataclass
+class _Figures:
+    """The figures that were drawn since the page last said what figures mean, by key, each with what is said of it."""
+
+    told: dict[str, list[str]] = field(default_factory=dict)
+    explained: bool = False
+
+
 def begin_figure(key: str) -> list[str]:
-    """Note that the figure ``key`` is drawn; return the list of what the page says of it from now on (:func:`tell`)."""
+    """Note that the figure ``key`` is drawn; return the list of what the page says of it from now on (:func:`tell`).
+
+    Figures that are drawn one after the other, with no meaning between them, share the meaning that comes.
+    """
+    figures = st.session_state.get(_FIGURES)
+    if not isinstance(figures, _Figures) or figures.explained:
+        figures = st.session_state[_FIGURES] = _Figures()
     told: list[str] = []
-    st.session_state[_TOLD] = key, told
+    figures.told[key] = told
     return told
 
 
 def told_of(key: str) -> list[str]:
     """Return the list of what the page says of the figure ``key``, which was drawn last."""
-    last = st.session_state.get(_TOLD)
-    if isinstance(last, tuple) and last[0] == key:
-        told: list[str] = last[1]
-        return told
+    figures = st.session_state.get(_FIGURES)
+    if isinstance(figures, _Figures) and key in figures.told:
+        return figures.told[key]
     return begin_figure(key)
 
 
 def tell(meaning: str) -> None:
-    """Note what the figure that was drawn last means, for its file; ``meaning`` is Markdown of the lab."""
-    told = st.session_state.get(_TOLD)
-    if isinstance(told, tuple):
-        told[1].append(plain(_MARKS.sub("", meaning)))
+    """Note what the figures that were drawn last mean, for their files; ``meaning`` is Markdown of the lab."""
+    figures = st.session_state.get(_FIGURES)
+    if isinstance(figures, _Figures):
+        figures.explained = True
+        for told in figures.told.values():
+            told.append(plain(_MARKS.sub("", meaning)))
 
 
 def forget() -> None:
-    """Forget the last figure: another run of the page begins."""
-    st.session_state.pop(_TOLD, None)
+    """Forget the last figures: another run of the page begins."""
+    st.session_state.pop(_FIGURES, None)
 
 
 def kept_file(

@@ -33,28 +33,31 @@ for found in pkgutil.walk_packages(lab.__path__, "lab."):
 
 @dataclass(frozen=True)
 class Taken:
-    """The call that makes a figure, what makes the table under it, and whether the figure can be kept as a file."""
+    """A figure's call, what makes the table under it, and whether the figure can be kept as a file.
 
-    call: partial[Any]
+    ``call`` is None if nothing can make the figure again.
+    """
+
+    call: partial[Any] | None
     table: Callable[[], pd.DataFrame]
     kept: bool
 
     def script(self, name: str) -> str:
         """The lines of Python that the figure's button shows."""
+        assert self.call is not None, f"{name} cannot be made again"
         return script(self.call, name, kept=self.kept)
 
 
 @contextmanager
 def taken_figures() -> Iterator[dict[str, Taken]]:
-    """Collect the figures on the screens visited, by key, that a call can make again."""
+    """Collect the figures on the screens visited, by key."""
     figures: dict[str, Taken] = {}
     show = drawing.show_numbers
 
     def remember(
         table: Any, key: str, call: partial[Any] | None = None, figure: Any = None, *, of_step: bool = True
     ) -> None:
-        if call is not None:
-            figures[key] = Taken(call, table, figure is not None)
+        figures[key] = Taken(call, table, figure is not None)
         show(table, key, call, figure, of_step=of_step)
 
     with pytest.MonkeyPatch.context() as patch:

@@ -13,6 +13,7 @@ import pytest
 from lab.course.pages import BENCHES, LESSONS
 from lab.figures.notebook import python_of
 from lab.models import loading as catalogue
+from tests.pages.apptest import go, reveal, visit, worked
 from tests.pages.taken import Taken, look_at_all_steps, taken_figures
 from tests.scripts import run_all
 from tests.thorough import THOROUGH, some
@@ -52,7 +53,7 @@ CASES = [case for place, case in enumerate(EVERY) if THOROUGH or case[1] == "def
 
 @pytest.fixture
 def taken() -> Iterator[dict[str, Taken]]:
-    """The figures on the screens visited, by key, that a notebook can make again."""
+    """The figures on the screens visited, by key."""
     with taken_figures() as figures:
         yield figures
 
@@ -70,18 +71,45 @@ def numbers(figure: Any) -> pd.DataFrame:
     return figure if isinstance(figure, pd.DataFrame) else figure.table()
 
 
+def run_lines(taken: dict[str, Taken], folder: Path) -> None:
+    """Make each figure again, by the lines of its notebook and by its script."""
+    assert taken
+    for key, figure in taken.items():
+        assert figure.call is not None, key
+        setup, expression = python_of(figure.call)
+        names: dict[str, object] = {}
+        exec(setup, names)
+        pd.testing.assert_frame_equal(numbers(eval(expression, names)), figure.table(), obj=key)
+        lines = figure.script(key)
+        assert len(lines.splitlines()) <= LINES, lines
+        run_all({key: lines}, folder)
+        assert (folder / f"{key}.html").exists() == figure.kept
+
+
 @pytest.mark.parametrize(("page", "way"), some(CASES, 12))
 def test_the_lines_of_a_notebook_give_the_figure_on_the_screen(
     page: str, way: str, taken: dict[str, Taken], tmp_path: Path
 ) -> None:
     look_at_all_steps(page, **WAYS[way])
-    assert taken
-    for key, figure in taken.items():
-        setup, expression = python_of(figure.call)
-        names: dict[str, object] = {}
-        exec(setup, names)
-        pd.testing.assert_frame_equal(numbers(eval(expression, names)), figure.table(), obj=f"{page} {key}")
-        lines = figure.script(key)
-        assert len(lines.splitlines()) <= LINES, lines
-        run_all({key: lines}, tmp_path)
-        assert (tmp_path / f"{key}.html").exists() == figure.kept
+    run_lines(taken, tmp_path)
+
+
+def test_what_was_trained_is_trained_again(taken: dict[str, Taken], tmp_path: Path) -> None:
+    at = reveal(visit("10_How_it_learns.py", step="many-steps"))
+    at.button(key="_train.start").click().run()
+    assert {"toy-loss", "toy-blank", "toy-maps"} <= set(taken)
+    at = visit("11_A_task_of_your_own.py", step="teach-it")
+    at.button(key="_thirty").click().run()
+    next(each for each in go(at, "change-the-model").button if each.label.startswith("Train the last")).click().run()
+    go(worked(at), "why-this-answer")
+    assert {"taught", "cls-before-and-after", "turning", "cls-looks"} <= set(taken)
+    run_lines(taken, tmp_path)
+
+
+def test_the_own_sentences_of_a_learner_are_in_the_lines(taken: dict[str, Taken], tmp_path: Path) -> None:
+    at = visit("11_A_task_of_your_own.py", step="teach-it", taught="Your own")
+    rows = [f"I {verb} this {thing}.\t{verb}" for verb in ("love", "hate") for thing in ("book", "film", "song")]
+    next(each for each in at.text_area if each.label.startswith("Your sentences")).input("\n".join(rows))
+    next(each for each in at.button if each.label == "Add").click().run()
+    assert "I love this book." in taken["taught"].script("taught")
+    run_lines(taken, tmp_path)

@@ -78,8 +78,10 @@ def told_page() -> None:
     taking.tell("**Bold**, *slanted* and `code`, \\*a star\\*.")
     first = taking.told_of("one")
     draw(st.session_state["call"], "other")
-    taking.tell("Of the other.")
-    st.session_state["told"] = first, taking.told_of("other")
+    other = taking.told_of("other")
+    draw(st.session_state["call"], "beside it")
+    taking.tell("Of both.")
+    st.session_state["told"] = first, other, taking.told_of("beside it")
 
 
 def test_what_is_said_of_a_figure_is_kept_with_it_as_plain_text_and_once() -> None:
@@ -89,7 +91,7 @@ def test_what_is_said_of_a_figure_is_kept_with_it_as_plain_text_and_once() -> No
     for _ in range(2):
         at.run()
         assert not at.exception
-        assert at.session_state["told"] == (["Bold, slanted and code, *a star*."], ["Of the other."])
+        assert at.session_state["told"] == (["Bold, slanted and code, *a star*."], ["Of both."], ["Of both."])
 
 
 def long_page() -> None:

@@ -46,6 +46,7 @@ from lab.ui.parameters import (
 )
 from lab.ui.sentence import show_sentence
 from lab.ui.shared.met_again import met_again
+from lab.ui.taking import tell
 
 
 def figure_a(a: Trace, b: Trace, figure: str, at: At) -> Figure:
@@ -271,10 +272,12 @@ def _show_streams(pair: Pair) -> None:
     cosine = found.cosine[:, same].mean(axis=1)
     first, last = (signed(value, 3) for value in (cosine[0], cosine[-1]))
     part = "all tokens" if same.all() else f"the {int(same.sum())} of {len(same)} tokens that agree"
-    st.caption(
+    told = (
         f"On average over {part}, the cosine between A’s and B’s vectors is {first} before layer 1 and {last} after "
         f"layer {len(cosine) - 1}."
     )
+    tell(told)
+    st.caption(told)
 
 
 def _show_notes(pair: Pair, figure: str, a: Numbers, b: Numbers) -> None:

@@ -95,7 +95,8 @@ def show(seen: LinesView) -> None:
     """
     trace, first = seen.trace, seen.first
     heads = _chosen_heads(trace.model.config.heads, trace.model.id)
-    view = head_view_of(trace, seen.layer, seen.words, heads if first is None else (first,))
+    call = partial(head_view_of, trace, seen.layer, seen.words, heads if first is None else (first,))
+    view = call()
     if first is not None:  # most heads park on special tokens, and their lines would hide the lines of this head
         view = replace(view, hide=not trace.encoding.special[_favourite(trace, (seen.layer, first))[1]])
     st.markdown(
@@ -118,7 +119,6 @@ def show(seen: LinesView) -> None:
         "lines. With many heads, you see only the strongest lines. Hover or use the arrow keys to see numbers, and "
         "click or press Enter to keep them."
     )
-    call = partial(head_view_of, trace, seen.layer, seen.words, heads)
     show_numbers(view.table, "head_view", call, view)
 
 

@@ -26,6 +26,7 @@ from lab.ui.components import mount
 from lab.ui.drawing import draw, show_numbers
 from lab.ui.parameters import CORRECTED, VERSION
 from lab.ui.shared import metric_choice
+from lab.ui.taking import tell
 
 _FEW_HEADS = 8  # if a layer has more heads, the figure is wider
 _METRICS = {metric.name: metric for metric in METRICS}
@@ -102,10 +103,10 @@ def show(seen: HeadsView) -> None:
         view = replace(call(), told=told, jobs=notable.told(runs.head_jobs(trace.model)))
         size = view.thumbnails.block
         block = "" if size == 1 else f" A cell shows the largest weight of {size} × {size} tokens."
+        how = "Each small map is a head. Each row is a token that looks, and each column is a token that is looked at."
         st.markdown(
-            "Each small map is a head. Each row is a token that looks, and each column is a token that is looked at. "
-            f"Click a map to open it.{block} “As lines” draws the same weights as BertViz does (Vig 2019). A line "
-            "leads from a token on the left to the token on the right that it looks at."
+            f"{how} Click a map to open it.{block} “As lines” draws the same weights as BertViz does (Vig 2019). A "
+            "line leads from a token on the left to the token on the right that it looks at."
         )
         mount("model_view", view.payload(), FIGURE, states=("opened",))
         if colour in _PATTERNS:
@@ -116,6 +117,7 @@ def show(seen: HeadsView) -> None:
                 "read the job. Lesson 6 names heads by this text alone, so its names can differ."
             )
         show_numbers(view.table, FIGURE, call, view)
+        tell(how + block)
     with right:
         _show_opened(seen)
 
@@ -135,6 +137,8 @@ def _show_opened(seen: HeadsView) -> None:
         )
     )
     weight = float(np.asarray(trace.layer(seen.layer).attention)[seen.head, query, key])
-    st.caption(
+    told = (
         f"In the outlined cell, {named(trace, query)} looks at {named(trace, key)} with the weight {weight:.2f}.{part}"
     )
+    tell(told)
+    st.caption(told)

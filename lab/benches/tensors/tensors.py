@@ -39,6 +39,7 @@ from lab.ui import runs
 from lab.ui.bench import Proven
 from lab.ui.drawing import draw
 from lab.ui.tables import show_table
+from lab.ui.taking import tell
 
 # The most cells that are drawn, because more cells make a browser slow.
 MOST_ROWS, MOST_COLUMNS = 96, 128
@@ -182,7 +183,9 @@ def show(view: TensorView) -> Proven:
         draw(_part(trace, cut), "tensor")
         if part := part_drawn(trace, cut, view.head):
             st.caption(part)
-    st.markdown(description(trace, entry), help=BERTSCOPE)
+    told = description(trace, entry)
+    tell(told)
+    st.markdown(told, help=BERTSCOPE)
     proof = _show_statistics(trace, cut)
     _show_files(trace, cut)
     show_place(trace, entry, layer)

@@ -16,6 +16,7 @@ from lab.figures.variants import TITLES, labels, of_head, removed_mass, variant_
 from lab.models.trace import Trace
 from lab.ui import parameters
 from lab.ui.drawing import code, draw
+from lab.ui.taking import tell
 
 _BOTH, _ALONE, _ALL = "Beside raw", "Alone", "All heads"
 _MEANING = {
@@ -82,7 +83,9 @@ def show(view: TensorView) -> None:
         _show_one(trace, (layer, head), (found,) if maps == _ALONE or chosen == RAW else (raw, found), cut)
     if chosen == SOFTMAX_SCALE:
         st.warning(warning(raw, found), icon=":material/horizontal_rule:")
-    st.markdown(removed(trace, (layer, head), found, cut))
+    told = removed(trace, (layer, head), found, cut)
+    tell(f"{_MEANING[chosen]} {told}")
+    st.markdown(told)
     if any(trace.encoding.special) and found.name != RAW:
         draw(partial(removed_mass, trace, layer, head, found.name, cut), "removed-mass")
     code(variant)

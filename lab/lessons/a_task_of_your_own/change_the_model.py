@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -25,7 +24,13 @@ from lab.course.sentences.first import BLANK, FIRST
 from lab.course.words import quoted, share
 from lab.figures.axes import KEY, WEIGHT
 from lab.lessons.a_task_of_your_own import LESSON
-from lab.lessons.a_task_of_your_own.trained_layer import ENOUGH, Split, chosen_split, show_trained
+from lab.lessons.a_task_of_your_own.trained_layer import (
+    ENOUGH,
+    Split,
+    chosen_split,
+    show_trained,
+    tuned_again,
+)
 from lab.lessons.a_task_of_your_own.what_cls_knows import mark_name
 from lab.models.loading import LoadedModel
 from lab.models.memo import once
@@ -36,7 +41,7 @@ from lab.questions.kinds import which_holds
 from lab.questions.question import Question
 from lab.questions.returning import Spot
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning
+from lab.ui.frame.closing import meaning, say_more
 from lab.ui.frame.header import idea
 from lab.ui.parameters import TAUGHT, TAUGHT_OWN
 from lab.ui.play import LessonRun
@@ -110,9 +115,9 @@ def example_of(found: Split) -> str:
     return found.task.texts[found.tested[0]] if found.own else LOOKED_AT
 
 
-def rows_of_attention(models: Sequence[LoadedModel], text: str) -> Figure:
+def rows_of_attention(model: LoadedModel, text: str, tuned: Tuned | None = None) -> Figure:
     """Draw the last layer's attention from [CLS], as a mean over the heads: before the training, and after it."""
-    both, model = [trace(each, text) for each in models], models[0]
+    both = [trace(each, text) for each in (model, *([] if tuned is None else [tuned.model]))]
     place = mark_of(both[0].encoding, model.config.causal)
     rows = np.stack([each.attention[-1].mean(0)[place].numpy() for each in both])
     axes = Axis("Last layer", ("before", "after")[: len(both)]), Axis(KEY, both[0].labels)
@@ -202,10 +207,11 @@ def show(view: LessonRun) -> None:
     _show_examples(found)
     tuned = show_trained(model, found)
     if tuned is None:
-        draw(rows_of_attention([model], example_of(found)), "cls-before-and-after")
-        say(said_before(model, found))
+        draw(partial(rows_of_attention, model, example_of(found)), "cls-before-and-after")
+        say_more(said_before(model, found))
         return
-    draw(rows_of_attention([model, tuned.model], example_of(found)), "cls-before-and-after")
+    again = partial(rows_of_attention, model, example_of(found), tuned_again(model, found))
+    draw(rows_of_attention(model, example_of(found), tuned), "cls-before-and-after", again=again)
     meaning(said(_gain(model, tuned, found), mark_name(model)))
     _show_blank(model, tuned)
     say("**How far the matrices of the layer moved**, as a share of their length:")

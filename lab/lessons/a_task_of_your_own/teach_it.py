@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -23,9 +24,11 @@ from lab.analysis.tasks.teaching import (
     standing,
 )
 from lab.analysis.tasks.vectors import Brief, brief, middle, together
+from lab.charts.base.figure import Figure
 from lab.charts.components.teach import TaughtSentence, Teach
 from lab.course.sentences.news import BAD, GOOD
 from lab.course.words import escaped
+from lab.figures.notebook import argument
 from lab.figures.taught import learning_curve
 from lab.lessons.a_task_of_your_own import LESSON
 from lab.lessons.a_task_of_your_own.taught import (
@@ -105,15 +108,20 @@ def lab_class(model: LoadedModel, now: VisitLabels) -> Class:
     return Class(LAB_TEXTS, lab_examples(now), (GOOD, BAD), together(model, LAB_TEXTS), together(twin, LAB_TEXTS))
 
 
-def chosen_own_class(model: LoadedModel, now: VisitLabels) -> Class:
-    """The learner's own sentences."""
+def own_class(
+    model: LoadedModel, now: VisitLabels, read: Callable[[LoadedModel, Sequence[str]], Brief] = brief
+) -> Class:
+    """The learner's own sentences, whose vectors are ``read``."""
     texts = tuple(text for text, _ in now.own)
-    vectors = _chosen_vectors(model, texts)
-    if model.nbytes > _LARGEST_TWIN:
-        return Class(texts, own_examples(now), now.labels, vectors, None)
-    # Nobody draws the twin again as long as a visit that teaches holds it.
-    twin = st.session_state[_TWIN] = untrained_twin(model)
-    return Class(texts, own_examples(now), now.labels, vectors, _chosen_vectors(twin, texts))
+    twin = None if model.nbytes > _LARGEST_TWIN else read(untrained_twin(model), texts)
+    return Class(texts, own_examples(now), now.labels, read(model, texts), twin)
+
+
+def chosen_own_class(model: LoadedModel, now: VisitLabels) -> Class:
+    """The learner's own sentences, read once for this visit."""
+    if model.nbytes <= _LARGEST_TWIN:  # nobody draws the twin again as long as a visit that teaches holds it
+        st.session_state[_TWIN] = untrained_twin(model)
+    return own_class(model, now, _chosen_vectors)
 
 
 def _chosen_vectors(model: LoadedModel, texts: Sequence[str]) -> Brief:
@@ -222,21 +230,28 @@ def show(view: LessonRun) -> None:
     else:
         _choose_readable(model)
         _show_own_controls(model)
-    taught = lab_class(model, chosen_labels()) if lab else chosen_own_class(model, chosen_labels())
+    labels = chosen_labels()
+    labels = VisitLabels(marks=labels.marks) if lab else VisitLabels(own=labels.own, labels=labels.labels)
+    taught = lab_class(model, labels) if lab else chosen_own_class(model, labels)
     left, right = st.columns([3, 2], gap="large")
     with left:
         _show_list(taught, lab)
     with right:
-        _show_learned(model, taught)
+        _show_learned(model, taught, partial(rise_of, model, argument(lab_class if lab else own_class, model, labels)))
     if taught.examples.ready:
         code(logistic.fit)
 
 
-def _show_learned(model: LoadedModel, taught: Class) -> None:
-    """Draw the curve, say what it means, and let the learner try a new sentence."""
+def rise_of(model: LoadedModel, taught: Class) -> Figure:
+    """Draw how good the classifier is with 2, 4, 8 … of the examples."""
+    return learning_curve(rises(model, taught))
+
+
+def _show_learned(model: LoadedModel, taught: Class, again: partial[Figure]) -> None:
+    """Draw the curve, say what it means, and let the learner try a new sentence; ``again`` makes the curve again."""
     found = rises(model, taught)
     if found:
-        draw(learning_curve(found), "taught")
+        draw(learning_curve(found), "taught", again=again)
         st.caption("Each point is a mean over many draws of so many examples. The band holds four fifths of the draws.")
     meaning(said(taught, standing(taught.products, taught.examples)))
     if not taught.examples.ready:

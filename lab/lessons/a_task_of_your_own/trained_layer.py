@@ -11,10 +11,11 @@ import streamlit as st
 from lab.analysis.tasks.probing import LabelledTask, folds
 from lab.analysis.tasks.tuning import STEPS, Tuned, tune
 from lab.course.sentences.tasks import news
+from lab.figures.notebook import argument
 from lab.lessons.a_task_of_your_own.copies import Copy, copy_of, keep
 from lab.lessons.a_task_of_your_own.taught import VisitLabels
 from lab.lessons.a_task_of_your_own.teach_it import chosen_labels
-from lab.models.batches import ProgressFunction
+from lab.models.batches import ProgressFunction, unwatched
 from lab.models.loading import LoadedModel
 from lab.ui.long_work import offer
 from lab.ui.parameters import TAUGHT, TAUGHT_OWN
@@ -54,6 +55,18 @@ def split(now: VisitLabels, *, wants_own: bool) -> Split:
     return Split(task, _where(fold == 0), _where(fold == 1), is_own)
 
 
+def tuned_on(model: LoadedModel, found: Split, tell: ProgressFunction = unwatched) -> Tuned:
+    """Train the last layer on the half of the sentences that is learned."""
+    return tune(model, found.texts, found.marks, tell)
+
+
+def tuned_again(model: LoadedModel, found: Split) -> Tuned:
+    """Return the call that trains again on these sentences, as an argument of the call that makes a figure."""
+    own = tuple(zip(found.task.texts, found.task.marks, strict=True)) if found.own else ()
+    now = VisitLabels(own=own, labels=found.task.labels) if found.own else VisitLabels()
+    return argument(tuned_on, model, argument(split, now, wants_own=found.own))
+
+
 def chosen_split() -> Split:
     """The sentences of the list that the learner has chosen in *Teach it*, if they are enough."""
     return split(chosen_labels(), wants_own=TAUGHT.chosen() == TAUGHT_OWN)
@@ -74,4 +87,4 @@ def show_trained(model: LoadedModel, found: Split) -> Tuned | None:
 
 
 def _train(model: LoadedModel, found: Split, copy: Copy, tell: ProgressFunction) -> None:
-    keep(copy, tune(model, found.texts, found.marks, tell))
+    keep(copy, tuned_on(model, found, tell))

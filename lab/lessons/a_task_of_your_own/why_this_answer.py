@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -14,10 +15,11 @@ from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
 from lab.course.words import VISIBLE, escaped, listed, told_apart
+from lab.figures.notebook import argument
 from lab.lessons.a_task_of_your_own import LESSON
 from lab.lessons.a_task_of_your_own.change_the_model import example_of
 from lab.lessons.a_task_of_your_own.taught import LONGEST
-from lab.lessons.a_task_of_your_own.trained_layer import chosen_split, show_trained
+from lab.lessons.a_task_of_your_own.trained_layer import chosen_split, show_trained, tuned_again
 from lab.lessons.a_task_of_your_own.what_cls_knows import mark_name
 from lab.models.encoding import TextError
 from lab.models.loading import LoadedModel
@@ -68,7 +70,7 @@ def answer(model: LoadedModel, tuned: Tuned, text: str, labels: tuple[str, str])
     return Classified(read, labels[0] if found.score > 0 else labels[1], share, found)
 
 
-def without_each(found: Classified) -> Figure:
+def without_each_word(found: Classified) -> Figure:
     """Draw the probability of the answer without each word, beside that of the whole sentence."""
     turns = [found.found.places.index(place) for place in found.found.turns]
     title = f"“{found.label}”, with one word cut off"
@@ -140,11 +142,13 @@ def show(view: LessonRun) -> None:
     if now is None:
         st.info("This text has no word to cut off. Write a longer one.", icon=":material/edit:")
         return
+    again = argument(answer, model, tuned_again(model, found), text, found.task.labels)
+    assert again is not None  # the text has a word
     left, right = st.columns(2)
     with left:
-        draw(without_each(now), "turning")
+        draw(without_each_word(now), "turning", again=partial(without_each_word, again))
     with right:
-        draw(looked_at(now, mark_name(model)), "cls-looks")
+        draw(looked_at(now, mark_name(model)), "cls-looks", again=partial(looked_at, again, mark_name(model)))
     meaning(said(now, mark_name(model)))
     st.caption(
         "A cut says what happens without a word, not where its meaning is. The classifier has learned few sentences, "

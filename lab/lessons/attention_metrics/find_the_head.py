@@ -23,6 +23,7 @@ from lab.ui.frame.header import idea
 from lab.ui.parameters import HEAD, LAYER, METRIC
 from lab.ui.shared.metric_choice import choose_metric, no_choice, unit_told
 from lab.ui.shared.one_head import OneHead, draw_map
+from lab.ui.taking import tell
 from lab.ui.terms import say
 
 IDEA = """
@@ -144,6 +145,7 @@ def show(view: OneHead) -> None:
     with verdict:
         _show_verdict(view, target, every)
     _show_maps(view, metric)
+    tell(said(target, every, (view.layer.index, view.head)))
     code(metrics.trace_metrics)
 
 

@@ -247,7 +247,8 @@ def _show_verbs(view: OneHead, first: AskedVerb, found: tuple[Preferred, ...]) -
 def _show_blank(trace: Trace, place: int, head: tuple[int, int]) -> None:
     """Draw the first sentence with the arcs of the head from the blank; clicks choose nothing in it."""
     hidden = () if trace.model.config.causal else (place,)
-    show_row(replace(sentence(trace, place, of=head), hidden=hidden, hint=_HINT), lambda query, key: None)
+    call = partial(sentence, trace, place, of=head)
+    show_row(replace(call(), hidden=hidden, hint=_HINT), lambda query, key: None, call)
 
 
 def question_of(trace: Trace, place: int, head: tuple[int, int], before: list[float]) -> str:

@@ -153,6 +153,11 @@ def jobs(found: Sequence[Notable], chosen: int) -> Figure:
     return replace(drawn, table=partial(pd.DataFrame, columns, [each.job.does for each in order]))
 
 
+def known_jobs(model: LoadedModel, chosen: int) -> Figure:
+    """:func:`jobs` of the heads that ship with a model."""
+    return jobs(grammatical(shipped_jobs(model) or ()), chosen)
+
+
 def _beats_kinds(job: HeadJob) -> Asking:
     """Return what asks whether a model's best head for a job is right more often than the rule by kinds of words."""
 
@@ -242,7 +247,9 @@ def show(view: OneHead) -> None:
     show_language(view.trace)
     say(claim(view.trace, each, shown))
     if predict(LESSON, BY_JOB[each.job.id](view.spot)):
-        draw(jobs(found, at), "jobs")
+        # What a visitor has had measured stays on this server; what ships can be read again anywhere.
+        ships = shipped_jobs(view.trace.model) is not None
+        draw(partial(known_jobs, view.trace.model, at) if ships else jobs(found, at), "jobs")
         st.caption(
             "Strong bars show the best heads. Weak bars show the rule by kinds of words, and a rule that always takes "
             f"one distance. {_look_back(view.trace.model, (doing.layer, doing.head))}"

@@ -172,14 +172,15 @@ def show(view: OneHead) -> None:
     drawn, told = st.columns([3, 2], gap="medium", vertical_alignment="center")
     with told:
         whose = st.segmented_control("Show", [_ONE, _ALL], default=_ONE, required=True, key="_radar")
+    with drawn:
+        draw_plotly(partial(figures.radar, view.trace, view.layer.index, view.head, whose == _ALL, left_out), "radar")
+    with told:
         own = [values[view.head, found.there].tolist() for values in (found.relative, found.raw, found.corrected)]
         names = [escaped(found.axes[at]) for at in found.there]
         meaning(said((view.layer.index, view.head), own, names))
         st.caption(
             "The radar shows kinds of words and kinds of places. It cannot tell you **which** word a head finds."
         )
-    with drawn:
-        draw_plotly(partial(figures.radar, view.trace, view.layer.index, view.head, whose == _ALL, left_out), "radar")
     ask_beside(LESSON, rim(view.spot) if left_out or kept_others(view.trace) is None else None)
     label = "The formulas, with this head’s numbers"
     with st.expander(label, on_change="rerun", key="_formulas") as formulas:

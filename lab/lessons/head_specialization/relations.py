@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from lab.analysis.heads.attention import window
 from lab.analysis.heads.values import Values
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.cells.heatmap import Heatmap, heatmap
-from lab.charts.components.sentence import Relation
+from lab.charts.components.sentence import Relation, SentenceRow
 from lab.evidence.relation_cases import between_words
 from lab.figures.attention import MAP_TOKENS, place
 from lab.figures.axes import KEY, QUERY
@@ -125,13 +126,22 @@ def show_with_grammar(view: OneHead, query: int, of: Head) -> None:
 
     Without a parser, the arcs above are the weights between all tokens. Layer, head and query count from 0.
     """
-    row = sentence(view.trace, query, view.key if query == view.query else None, of=of)
+    given = (view.trace, query, view.key if query == view.query else None, of)
     try:
         runs.load_tagger()
-        below = relations(view.trace)
-        inside = sentence(view.trace, query, of=of, relations=below)
-        seen = slice(row.first, row.first + len(row.labels))
-        row = replace(inside, other=row.other, weights=to_others(view.trace, *of).of_tokens[seen, seen], hint=_HINT)
-    except PipelineUnavailable:
-        pass  # the step says below why there is no grammar
-    show_row(row)
+        call = partial(row_with_grammar, *given)
+        show_row(replace(call(), hint=_HINT), call=call)
+    except PipelineUnavailable:  # the step says below why there is no grammar
+        plain = partial(sentence, *given[:3], of=of)
+        show_row(plain(), call=plain)
+
+
+def row_with_grammar(traced: Trace, query: int, key: int | None, of: Head) -> SentenceRow:
+    """Return a sentence with the grammar from ``query`` below it; above, its attention in the head ``of``, in words.
+
+    Layer, head and tokens count from 0. Raises PipelineUnavailable if there is no parser.
+    """
+    row = sentence(traced, query, key, of=of)
+    inside = sentence(traced, query, of=of, relations=relations(traced))
+    seen = slice(row.first, row.first + len(row.labels))
+    return replace(inside, other=row.other, weights=to_others(traced, *of).of_tokens[seen, seen])

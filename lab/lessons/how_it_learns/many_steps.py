@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from lab.analysis.words.masking import masked_run
@@ -129,7 +131,7 @@ def show(view: LessonRun) -> None:
     live.offer(run)
     if run is None:
         say("The toy has random weights and has learned nothing yet:")
-        draw(letters(before, words, place), "toy-blank")
+        draw(partial(letters, before, words, place), "toy-blank")
     else:
         _show_states(run, words, place)
         say("A real model learns in the same way. The small models of this lab took thousands of such steps.")
@@ -144,11 +146,11 @@ def _show_states(run: TrainingRun, words: tuple[int, ...], place: int) -> None:
     now = stages.get(step, run.latest)
     left, right_side = st.columns(2)
     with left:
-        draw(falling(run, now.step), "toy-loss")
+        draw(partial(falling, run, now.step), "toy-loss")
     with right_side:
-        draw(letters(now.model, words, place), "toy-blank")
+        draw(partial(letters, now.model, words, place), "toy-blank")
     say("Where do the heads look from the blank? Compare with the random weights of step 0.")
-    draw(from_blank(now.model, words, place, now.step), "toy-maps")
+    draw(partial(from_blank, now.model, words, place, now.step), "toy-maps")
     if told := on_right_letter(now, words, place):
         say(told)
     meaning(said(run.kept[0], now, words, place))

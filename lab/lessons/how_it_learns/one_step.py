@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -24,7 +25,7 @@ from lab.toy.one_step import RATES, REACH, Slope, Weight, descent, sentences, sl
 from lab.toy.rules import hidden_id
 from lab.toy.training import Plan
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning
+from lab.ui.frame.closing import meaning, say_more
 from lab.ui.frame.header import idea
 from lab.ui.play import LessonRun
 from lab.ui.quiz.predictions import ask_beside
@@ -188,7 +189,7 @@ def _show_weight(plan: Plan) -> None:
         say(f"The weight is {name_of(plan, found)} (lesson 2).")
         st.button("One nudge downhill", icon=":material/south_east:", on_click=nudge, key="_nudge")
     value = st.slider("The weight", low, high, step=_APART, key=key, format="%.2f")
-    draw(valley(plan, value), "valley")
+    draw(partial(valley, plan, value), "valley")
     here = slope(plan, value)
     meaning(said(here))
     st.caption(checked(here))
@@ -198,5 +199,5 @@ def _show_weight(plan: Plan) -> None:
 def _show_rate(plan: Plan) -> None:
     """Draw the loss after a step of all weights; the slider chooses the learning rate."""
     rate = st.select_slider("Learning rate", RATES, 0.01, key=_RATE, format_func=lambda each: f"{each:g}")
-    draw(by_rate(plan, rate), "rates")
-    say(said_of_step(taken(plan, rate)))
+    draw(partial(by_rate, plan, rate), "rates")
+    say_more(said_of_step(taken(plan, rate)))

@@ -27,7 +27,7 @@ from lab.questions.question import Question
 from lab.questions.returning import Spot
 from lab.ui import selection
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning
+from lab.ui.frame.closing import meaning, say_more
 from lab.ui.frame.header import idea
 from lab.ui.parameters import WORD
 from lab.ui.shared.prediction import PredictionView
@@ -166,4 +166,4 @@ def _show_sentence(view: PredictionView) -> None:
     if found is None:
         return
     draw(partial(per_token, view.plain), "sentence-loss")
-    say(said_of_sentence(found))
+    say_more(said_of_sentence(found))

@@ -199,17 +199,23 @@ def source(model: LoadedModel) -> str:
     return f"{_TAUGHT.get(model.id, unknown).format(model=quoted(model.id))} {_NO_CAUSE}"
 
 
-def in_the_texts(found: CountedAnswer) -> Figure:
-    """Draw how often the texts have each word at its place."""
+def in_the_texts(traced: Trace, place: int, text: str) -> Figure:
+    """Draw how often the texts have each word of a prepared sentence at its place."""
+    found = _answer(traced, place, text)
     chosen = found.words.index(found.best) if found.counted else ()
     scale = Scale("Times in the texts", (0.0, max(_AXIS, *found.counts)), ",.0f")
     return bars(found.words, found.counts, scale, title=f"In the texts, {found.prepared.place}", highlight=chosen)
 
 
-def in_the_model(traced: Trace, place: int, text: str) -> Figure:
-    """Draw the probability of each word in the blank, in the same order; a first word that was not counted is below."""
+def _answer(traced: Trace, place: int, text: str) -> CountedAnswer:
     found = answer(traced, place, next(each for each in PREPARED if each.text == text))
     assert found is not None
+    return found
+
+
+def in_the_model(traced: Trace, place: int, text: str) -> Figure:
+    """Draw the probability of each word in the blank, in the same order; a first word that was not counted is below."""
+    found = _answer(traced, place, text)
     words, values = list(found.words), list(found.probabilities)
     if not found.counted:
         words.append(found.best)
@@ -302,7 +308,7 @@ def _show_both(found: CountedAnswer, traced: Trace, place: int) -> None:
     """Draw the counts and the probabilities side by side, with one list of words."""
     left, right = st.columns(2)
     with left:
-        draw(in_the_texts(found), "counts")
+        draw(partial(in_the_texts, traced, place, found.prepared.text), "counts")
     with right:
         draw(partial(in_the_model, traced, place, found.prepared.text), "answer")
     told = []

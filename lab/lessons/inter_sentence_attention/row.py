@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 
 from lab.analysis.heads.attention import window
+from lab.analysis.sentences.split import split
 from lab.charts.base.labels import direction
 from lab.charts.components.sentence import SentenceRow
 from lab.figures.sentence import DRAWN
 from lab.figures.sentences import behind
 from lab.lessons.inter_sentence_attention.view import SentencesView
 from lab.models.interventions import Head
+from lab.models.trace import Trace
 from lab.ui.parameters import FROM_SENTENCE, TO_SENTENCE
 from lab.ui.sentence import show_row
 
@@ -30,31 +35,35 @@ def show_tokens(view: SentencesView, heads: str | Head | None = None) -> None:
             if place >= 0 and (sentence := of_token[place]) is not None:
                 parameter.set(sentence + 1)
 
-    show_row(row_of_sentences(view, heads), take)
+    call = partial(row_of_sentences, view.trace, view.a, view.b, heads, view.left_out)
+    show_row(replace(call(), hint=_HINT), take, call)
 
 
-def row_of_sentences(view: SentencesView, heads: str | Head | None) -> SentenceRow:
-    """Return the row. The arcs are the weights behind the chosen cell of the map, in ``heads``; None draws no arcs."""
-    trace, first = view.trace, view.sentences.places(view.a)[0]
-    seen = window(first, len(trace), DRAWN)
+def row_of_sentences(traced: Trace, a: int, b: int, heads: str | Head | None, left_out: bool) -> SentenceRow:
+    """Return the row of all tokens, with arcs from sentence ``a`` to sentence ``b``, which count from 0.
+
+    The arcs are the weights behind this cell of the map, in ``heads``; None draws no arcs.
+    """
+    found = split(traced)
+    first = found.places(a)[0]
+    seen = window(first, len(traced), DRAWN)
     weights = None
     if heads is not None:
-        cells = behind(trace, view.sentences, view.a, view.b, heads, view.left_out)
-        every = np.zeros((len(trace),) * 2, np.float32)
+        cells = behind(traced, found, a, b, heads, left_out)
+        every = np.zeros((len(traced),) * 2, np.float32)
         every[np.ix_(cells.queries, cells.keys)] = cells.weights
         weights = every[seen, seen]
     return SentenceRow(
-        labels=trace.labels[seen],
-        special=trace.encoding.special[seen],
-        count=len(trace),
+        labels=traced.labels[seen],
+        special=traced.encoding.special[seen],
+        count=len(traced),
         chosen=first,
         first=seen.start,
-        other=view.sentences.places(view.b)[0],
+        other=found.places(b)[0],
         weights=weights,
-        place=f"sentence {view.a + 1} to sentence {view.b + 1}, {_whose(heads)}",
+        place=f"sentence {a + 1} to sentence {b + 1}, {_whose(heads)}",
         across=heads is not None,
-        hint=_HINT,
-        direction=direction(trace.text),
+        direction=direction(traced.text),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -138,8 +137,16 @@ def colder(spot: Spot) -> Question | None:
     return which_holds("colder", prompt, why, outcomes, mixed=True)
 
 
-def shares(tokens: Sequence[str], found: Sampling) -> Figure:
-    """Draw the shares of the most probable tokens that can still be drawn; ``tokens`` are their names."""
+def _written(trace: Trace, place: int, count: int, settings: SamplingSettings, seed: int) -> Written:
+    """:func:`written`, computed once for a run."""
+    given = (place, count, settings, seed)
+    return kept(trace, (written, *given), partial(written, trace, *given))
+
+
+def shares(trace: Trace, place: int, count: int, settings: SamplingSettings, seed: int) -> Figure:
+    """Draw the shares of the most probable tokens that can be drawn next, after ``count`` drawn ones."""
+    found = _written(trace, place, count, settings, seed).found
+    tokens = [word_of(trace.model.tokenizer, int(i)) for i in found.kept[:_BARS]]
     values = found.shares[found.kept[: len(tokens)]]
     title = f"The next token: shares of the {len(tokens)} most probable tokens that can be drawn"
     return bars(tokens, values, Scale("Share"), title=title)
@@ -155,15 +162,14 @@ def show(view: PredictionView) -> Trace:
     )
     count = _choose_count((trace.model.id, trace.token_ids, view.place, settings, seed))
     given = (view.place, count, settings, seed)
-    now = kept(trace, (written, *given), partial(written, trace, *given))
+    now = _written(trace, *given)
     _show_text(view, now)
     st.caption(
         "Top-k keeps the k most probable tokens. Top-p keeps the fewest tokens that together have the probability p. A "
         "temperature below 1 makes the gaps between the logits larger. You can set all three in the sidebar."
     )
-    words = [word_of(trace.model.tokenizer, int(i)) for i in now.found.kept[:_BARS]]
-    draw(shares(words, now.found), "shares")
-    meaning(can_be_drawn(now.found, quoted(words[0])))
+    draw(partial(shares, trace, *given), "shares")
+    meaning(can_be_drawn(now.found, quoted(word_of(trace.model.tokenizer, int(now.found.kept[0])))))
     _show_controls()
     ask_beside(LESSON, colder(Spot(trace, 0, 0, view.place, view.place)))
     why = "keep only the most probable tokens that together have a probability of one half. How many tokens are left?"

@@ -22,6 +22,7 @@ from lab.figures.axes import WEIGHT
 from lab.lessons.self_attention import LESSON
 from lab.models import forward
 from lab.models.batches import ProgressFunction
+from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
@@ -244,13 +245,18 @@ def _show_formula(view: OneHead) -> None:
         st.caption("M is the mask. It is −∞ where a query must not look, and 0 elsewhere.")
 
 
-def _show_construction(view: OneHead) -> None:
-    """Explain a hand-written head by W_Q·W_Kᵀ, which has one number per pair of meanings."""
-    product = query_key_product(view.trace.model, view.head)
+def scores_of_meanings(model: LoadedModel, head: int, of: str) -> Heatmap:
+    """Draw W_Q·W_Kᵀ of a hand-written head, without the rows of dimensions that mean nothing; ``of`` names the head."""
+    product = query_key_product(model, head)
     meant = [label for label in product.index if label.startswith(("token", "position"))]
     axes = Axis("In the query’s token", meant, 1), Axis("In the key’s token", meant, 1)
-    title, values = f"Scores of meanings: W_Q·W_Kᵀ, {view.place}", product.loc[meant, meant].to_numpy()
-    draw(heatmap(values, axes, Scale("Score", signed=True), title=title), "query-key-product")
+    values, title = product.loc[meant, meant].to_numpy(), f"Scores of meanings: W_Q·W_Kᵀ, {of}"
+    return heatmap(values, axes, Scale("Score", signed=True), title=title)
+
+
+def _show_construction(view: OneHead) -> None:
+    """Explain a hand-written head by W_Q·W_Kᵀ, which has one number per pair of meanings."""
+    draw(partial(scores_of_meanings, view.trace.model, view.head, view.place), "query-key-product")
     say(
         "Each dimension of this toy means one thing: a letter, or a position (counted from 0). A strong colour is a "
         "large score: the query’s token has the meaning of the row, and the key’s token has the meaning of the column."

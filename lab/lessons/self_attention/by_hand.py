@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import streamlit as st
 
@@ -34,8 +35,9 @@ _HINTS = {
 _FILLED = 2
 
 
-def query_and_keys(found: WorkedExample, row: int) -> Figure:
-    """Draw the query of a row and the three keys."""
+def query_and_keys(row: int) -> Figure:
+    """Draw the query of a row and the three keys; rows count from 0."""
+    found = worked_example()
     of = found.tokens[row]
     keys = [Arrow(f"key of {name}", x, y) for name, (x, y) in zip(found.tokens, found.key.tolist(), strict=True)]
     x, y = found.query[row].tolist()
@@ -98,7 +100,7 @@ def show(_view: object) -> None:
     idea(IDEA)
     left, right = st.columns([3, 2], vertical_alignment="center")
     with left:
-        draw(query_and_keys(found, 0), "by-hand")
+        draw(partial(query_and_keys, 0), "by-hand")
     with right:
         st.markdown(_vectors(found))
     say(

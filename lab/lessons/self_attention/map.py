@@ -21,7 +21,7 @@ from lab.questions.basis import bet, derivable
 from lab.questions.kinds import ranked
 from lab.questions.question import MARGIN, Option, Question, shuffled
 from lab.questions.returning import Spot
-from lab.ui.frame.closing import meaning, try_this
+from lab.ui.frame.closing import meaning, say_more, try_this
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import DEFAULT_TEXT, HEAD, KEY_TOKEN, MODE, TEXT, TOKEN, TOY
 from lab.ui.quiz.predictions import predict
@@ -282,7 +282,7 @@ def show(view: OneHead) -> None:
         one_head.show_map(view)
         for told in (resting(view.spot), rests_here(view.spot)):
             if told:
-                say(told)
+                say_more(told)
         _show_another(view)
 
 

@@ -28,7 +28,7 @@ from lab.questions.basis import derivable
 from lab.questions.question import MARGIN, Option, Question, shuffled
 from lab.questions.returning import Spot
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning, try_this
+from lab.ui.frame.closing import meaning, say_more, try_this
 from lab.ui.frame.header import idea
 from lab.ui.parameters import STEP
 from lab.ui.quiz.predictions import predict
@@ -168,7 +168,7 @@ def _show_losses(view: OneHead) -> None:
     say("How much does this model need each part of attention? Take one part away in every layer:")
     say("\n".join(f"- **{name}.** {explained(view.trace, name)}" for name, _ in losses))
     draw(partial(mistakes.moved_by_mistake, view.trace, losses), "mistakes")
-    say(moved({name: moved_at_last(view.trace, changes) for name, changes in losses}))
+    say_more(moved({name: moved_at_last(view.trace, changes) for name, changes in losses}))
     st.caption("A bar at 1 means that a vector moves by its own length. Each bar is a mean over all tokens.")
     there = step_name(LESSON, "break-it")
     try_this("break the model yourself, and watch the map and the predicted word.", there, {STEP: there})

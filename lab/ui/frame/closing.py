@@ -30,6 +30,12 @@ def meaning(text: str) -> None:
         say(f"**What this means.** {text}")
 
 
+def say_more(text: str) -> None:
+    """Say what else the figure above shows, on the page and in the figure's file."""
+    tell(text)
+    say(text)
+
+
 def try_this(why: str, label: str, changes: Mapping[Parameter[Any], Any]) -> None:
     """Offer one change that is worth seeing: ``why`` says what to look for; the button ``label`` makes the ``changes``.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import streamlit as st
 from tokenizers import decoders
@@ -15,6 +16,7 @@ from tokenizers import decoders
 from lab.analysis.words.masking import maskable, place_to_start, typed_masks
 from lab.analysis.words.predictions import word_of
 from lab.charts.base.labels import visible
+from lab.charts.components.sentence import SentenceRow
 from lab.course.words import escaped, quoted
 from lab.figures.sentence import Looking, sentence
 from lab.models.encoding import Encoding
@@ -104,10 +106,18 @@ def show_blanks(trace: Trace, blanks: Blanks, read: Trace, of: Looking | None = 
     ``of`` draws the arcs of a head in the run that is ``read``, in which the words are hidden.
     """
     place = blanks.asked if blanks.asked is not None else min(blanks.maskable, default=0)
-    row, arcs = sentence(trace, place), sentence(read, place, of=of)
-    row = replace(row, weights=arcs.weights, place=arcs.place)
-    row = replace(row, hidden=blanks.hidden, hint=_HIDE if blanks.maskable else "")
-    show_row(row, lambda place, _: _click(blanks, place))
+    call = partial(with_blanks, trace, read, place, blanks.hidden, of)
+    row = replace(call(), hint=_HIDE if blanks.maskable else "")
+    show_row(row, lambda place, _: _click(blanks, place), call)
+
+
+def with_blanks(trace: Trace, read: Trace, place: int, hidden: tuple[int, ...], of: Looking | None) -> SentenceRow:
+    """Return a sentence with ``hidden`` words, and the arcs of a head from ``place`` in the run that is ``read``.
+
+    Places count from 0.
+    """
+    arcs = sentence(read, place, of=of)
+    return replace(sentence(trace, place), weights=arcs.weights, place=arcs.place, hidden=hidden)
 
 
 def _click(blanks: Blanks, place: int) -> None:
@@ -128,8 +138,8 @@ def show_read(trace: Trace, place: int, of: Looking | None = None) -> None:
 
     ``of`` draws the arcs of a head.
     """
-    row = replace(sentence(trace, place, of=of), read=place + 1, hint=_READ)
-    show_row(row, lambda place, _: PLACE.set(place + 1))
+    call = partial(sentence, trace, place, of=of)
+    show_row(replace(call(), read=place + 1, hint=_READ), lambda place, _: PLACE.set(place + 1), call)
 
 
 def asked_place(places: Sequence[int], default: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import streamlit as st
 
@@ -112,7 +113,8 @@ def look(page: OpenPage, plain: Trace, of: Looking | None = None) -> PredictionV
 def blank_view(page: OpenPage, trace: Trace, place: int, of: Looking | None = None) -> PredictionView:
     """A step's own sentence with its blank at ``place``; learners cannot change it. ``of`` draws the arcs of a head."""
     hint = _ASKED if of is None else f"{_ASKED} The arcs show where this head looks from the blank."
-    show_row(replace(sentence(trace, place, of=of), hidden=(place,), hint=hint), lambda query, key: None)
+    call = partial(sentence, trace, place, of=of)
+    show_row(replace(call(), hidden=(place,), hint=hint), lambda query, key: None, call)
     return PredictionView(
         page, trace, trace, (place,), (), place, predictions.masked_prediction(trace, trace.encoding, place)
     )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from lab.charts.base.axes import Axis
-from lab.charts.cells.heatmap import heatmap
+from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.course.words import quoted
 from lab.figures.axes import KEY, QUERY, WEIGHT
 from lab.models.interventions import Interventions
@@ -53,17 +55,21 @@ def _show_data(page: LessonPage) -> None:
     show_toy_data(page)
 
 
+def map_of_head(traced: Trace, head: int, what: str) -> Heatmap:
+    """Draw the map of one of the toy's heads; ``what`` it shows is in the title."""
+    axes = Axis(QUERY, traced.labels), Axis(KEY, traced.labels)
+    return heatmap(traced.layer(0).attention[head].numpy(), axes, WEIGHT, title=f"Head {head + 1}, {what}")
+
+
 def _show_heads(page: LessonPage) -> None:
     """Ask what a head must compare in order to look across the two sentences, then show both maps and their rules."""
     trace = _trace(page)
     question = pair_checks(trace.text.split(), (trace.pair or "").split())[0]
     if not predict("toy", question):
         return
-    axes = Axis(QUERY, trace.labels), Axis(KEY, trace.labels)
     for head, (column, what) in enumerate(zip(st.columns(2), ("across", "within"), strict=True)):
         with column:
-            weights = trace.layer(0).attention[head].numpy()
-            draw(heatmap(weights, axes, WEIGHT, title=f"Head {head + 1}, {what}"), f"pair-map-{head + 1}")
+            draw(partial(map_of_head, trace, head, what), f"pair-map-{head + 1}")
     rules = "\n".join(f"- Head {number} was written to {rule}." for number, rule in enumerate(PAIR_RULES, start=1))
     st.markdown(
         f"{rules}\n\nThe first sentence is between [CLS] and the first [SEP], the second one before the last [SEP]. No "
@@ -75,11 +81,9 @@ def _show_without_segments(page: LessonPage) -> None:
     """Show the head that stays in its own sentence, with and without segment vectors."""
     trace = _trace(page)
     without = changed(trace, Interventions(no_segments=True))
-    axes = Axis(QUERY, trace.labels), Axis(KEY, trace.labels)
     for column, (run, what) in zip(st.columns(2), ((trace, "with segments"), (without, "without")), strict=True):
         with column:
-            weights = run.layer(0).attention[WITHIN].numpy()
-            draw(heatmap(weights, axes, WEIGHT, title=f"Head {WITHIN + 1}, {what}"), f"pair-segments-{what}")
+            draw(partial(map_of_head, run, WITHIN, what), f"pair-segments-{what}")
     before, after, even = (100 * share for share in (own_share(trace), own_share(without), even_share(trace)))
     meaning(
         f"With segments, {before:.0f} % of a letter’s attention to letters goes to its own sentence; without them "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,7 +52,7 @@ def show_training(page: LessonPage) -> None:
     task, before = task_of(plan.task), runs.untrained_toy(plan)
 
     def stage(run: TrainingRun) -> Figure:
-        return _maps([("before", before), ("now", run.latest.model)], words)
+        return maps_of([("before", before), ("now", run.latest.model)], words)
 
     live = LiveTraining(plan, f"Look for **{task.look_for}**.", stage)
     _show_task(plan, task, words)
@@ -61,7 +62,7 @@ def show_training(page: LessonPage) -> None:
     live.offer(run)
     if run is None:
         st.markdown(f"Look for **{task.look_for}**. So far the toy has learned nothing:")
-        draw(_maps([("before", before)], words), "toy-maps")
+        draw(partial(maps_of, [("before", before)], words), "toy-maps")
     else:
         _show_run(run, task, words)
 
@@ -84,7 +85,8 @@ def _show_task(plan: Plan, task: Task, words: tuple[int, ...]) -> None:
     show_table(pd.DataFrame(table, ["sentence", "answer"], [str(i + 1) for i in range(len(words))]), numbered=True)
 
 
-def _maps(stages: Sequence[tuple[str, LoadedModel]], words: tuple[int, ...]) -> Figure:
+def maps_of(stages: Sequence[tuple[str, LoadedModel]], words: tuple[int, ...]) -> Figure:
+    """Draw every head of a toy at some stages of its training, by the names of the stages."""
     return head_maps([(name, number_run(model, as_text(words))) for name, model in stages])
 
 
@@ -113,7 +115,7 @@ def _show_stage(run: TrainingRun, words: tuple[int, ...]) -> None:
     stages = {stage.step: stage for stage in run.stages}
     chosen = st.select_slider("After training step", list(stages), max(stages), key=f"_stage.{run.plan.steps}")
     stage = stages.get(chosen, run.latest)
-    draw(_maps([(f"step {stage.step}", stage.model)], words), "toy-maps")
+    draw(partial(maps_of, [(f"step {stage.step}", stage.model)], words), "toy-maps")
     st.markdown(f"After step {stage.step}, **{stage.accuracy:.1%}** of the answers on fresh sentences are right.")
 
 

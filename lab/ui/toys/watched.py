@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -85,7 +86,7 @@ class LiveTraining:
                 bar.progress(now.step / plan.steps, f"Step {now.step} of {plan.steps}: {right}")
                 watched.vega_lite_chart(**_drawn(self.stage(run)))
                 if len(run.curve) > 1:
-                    curve.vega_lite_chart(**_drawn(_accuracy(run)))
+                    curve.vega_lite_chart(**_drawn(right_answers(run)))
 
 
 def _drawn(figure: Figure) -> dict[str, Any]:
@@ -98,12 +99,12 @@ def show_curves(run: TrainingRun) -> None:
     if len(run.curve) > 1:
         left, right = st.columns(2)
         with left:
-            draw(_accuracy(run), "toy-accuracy")
+            draw(partial(right_answers, run), "toy-accuracy")
         with right:
-            draw(_loss(run), "toy-loss")
+            draw(partial(loss_of_training, run), "toy-loss")
 
 
-def _accuracy(run: TrainingRun) -> Figure:
+def right_answers(run: TrainingRun) -> Figure:
     """Draw the share of right answers by step, and for comparison the score of always giving the commonest answer."""
     steps, _, accuracies = zip(*run.curve, strict=True)
     commonest = chance(run.plan)
@@ -112,7 +113,8 @@ def _accuracy(run: TrainingRun) -> Figure:
     return lines(series, AxisPlaces("Step", steps), scale, title="Right answers on fresh sentences")
 
 
-def _loss(run: TrainingRun) -> Figure:
+def loss_of_training(run: TrainingRun) -> Figure:
+    """Draw the loss by step."""
     steps, losses, _ = zip(*run.curve, strict=True)
     scale = Scale("Cross-entropy (nats)", (0.0, max(losses)))
     return lines({"Loss": losses}, AxisPlaces("Step", steps), scale, title="Loss on fresh sentences")

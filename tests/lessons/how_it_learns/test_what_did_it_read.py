@@ -198,6 +198,6 @@ def test_the_two_charts_have_one_list_of_words(name: str) -> None:
         run = trace(model(name), text.partition("[MASK]")[0].rstrip() if model(name).config.causal else text)
         mask = model(name).tokenizer.token_to_id("[MASK]")
         place = len(run) - 1 if model(name).config.causal else run.token_ids.index(mask)
-        left, right = in_the_texts(answer).table(), in_the_model(run, place, prepared.text).table()
+        left, right = in_the_texts(run, place, prepared.text).table(), in_the_model(run, place, prepared.text).table()
         assert list(left.index) == list(right.index)[: len(answer.words)]
         assert len(left) == len(answer.words) and len(right) == len(answer.words) + (not answer.counted)

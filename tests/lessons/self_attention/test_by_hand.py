@@ -49,5 +49,5 @@ def test_the_sentence_names_the_largest_weights() -> None:
 
 
 def test_the_picture_has_the_query_and_the_keys() -> None:
-    figure = step.query_and_keys(worked_example(), 0)
+    figure = step.query_and_keys(0)
     assert figure.table().to_numpy().tolist() == [[2, 0], *(list(key) for key in KEYS)]

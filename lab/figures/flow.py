@@ -77,7 +77,7 @@ def influence(traced: Trace, read: Reading, layer: int, token: int, k: int, dept
     """
     rest = f"from layer {layer + 1} down, {heads_in_words(read.head)}{', with residual' if read.residual else ''}"
     levels = [f"After layer {above}" if above else "Input" for above in range(layer + 1, -1, -1)]
-    title, tree = f"Influence tree of {traced.labels[token]}, {rest}", tree_down(traced, read, layer, token, k, depth)
+    title, tree = f"Influence tree of “{traced.labels[token]}”, {rest}", tree_down(traced, read, layer, token, k, depth)
     return tree_chart(tree, traced.labels, levels=levels, value_title=_share(read), title=title)
 
 

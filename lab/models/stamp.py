@@ -24,7 +24,7 @@ _PACKAGES = ("inside-bert", "torch", "tokenizers", "numpy")
 Stamp = tuple[tuple[str, str], ...]
 
 
-def stamp(runs: Sequence[Trace | LoadedModel], proofs: Mapping[Trace, Proof] | None = None) -> Stamp:
+def stamp(runs: Sequence[Trace | LoadedModel], proofs: Mapping[Trace, Proof] | None = None, python: str = "") -> Stamp:
     """Return what a figure of these ``runs``, or of models, was made of: pairs of a name and what it is.
 
     Parameters
@@ -33,6 +33,8 @@ def stamp(runs: Sequence[Trace | LoadedModel], proofs: Mapping[Trace, Proof] | N
         The figure's runs; if it has several, each is named.
     proofs
         The comparisons that were made, by their run; a run that is not there was not compared.
+    python
+        The expression that makes the figure. Without a run, this alone tells where the numbers come from.
     """
     from lab.models.trace import Trace
 
@@ -42,7 +44,9 @@ def stamp(runs: Sequence[Trace | LoadedModel], proofs: Mapping[Trace, Proof] | N
         if isinstance(run, Trace):
             lines += _of_text(run)
             lines.append(("Compared with Hugging Face", compared((proofs or {}).get(run))))
-    if not runs:
+    if python and not any(isinstance(run, Trace) for run in runs):
+        lines.append(("In Python", python))
+    elif not runs:
         lines.append(("Model", "not recorded in this file"))
     return (*lines, ("Versions", _versions()))
 

@@ -93,8 +93,20 @@ def _write(figure: Keepable, call: partial[Any] | None, table: pd.DataFrame, sai
     with one_core():
         found = runs_of(call)
         proofs = {each: proof(each) for each in found if isinstance(each, Trace) and is_proven(each)}
-        about = About(heading, "", told, stamp(found, proofs), link)
+        about = About(heading, "", told, stamp(found, proofs, _python_of(call)), link)
         return keep(figure, call, about, table)
+
+
+def _python_of(call: partial[Any] | None) -> str:
+    """The expression that makes a figure; "" if its numbers cannot be made from plain values."""
+    from lab.figures.notebook import python_of
+
+    if call is None:
+        return ""
+    try:
+        return python_of(call)[1]
+    except TypeError:
+        return ""
 
 
 def show_script(call: partial[Any], key: str, *, kept: bool) -> None:

@@ -69,7 +69,7 @@ def test_a_tree_travels_whole(layered: bool) -> None:
     chart = tree_chart(tree, tokens, title="Tree", value_title="Weight", levels=levels)
     header, arrays = unpack(chart.payload)
     assert header["labels"][0] == "the·1" and len(header["labels"]) == len(tree)
-    assert header["alt"].startswith(f"Influence tree of the·1: {len(tree)} nodes, 2 levels deep.")
+    assert header["alt"].startswith(f"Influence tree of “the·1”: {len(tree)} nodes, 2 levels deep.")
     assert header["levels"] == levels
     for name in ("token", "parent", "depth", "weight", "product"):
         assert (arrays[name] == getattr(tree, name)).all()

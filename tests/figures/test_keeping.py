@@ -233,6 +233,13 @@ def test_the_stamp_names_all_runs_and_the_comparison(trace: Trace) -> None:
     assert stamp([])[0] == ("Model", "not recorded in this file")
 
 
+def test_without_a_run_the_stamp_says_what_makes_the_figure() -> None:
+    model = lab.load_model("lab-bert")
+    assert stamp([], python="arrows(1)")[0] == ("In Python", "arrows(1)")
+    assert [name for name, _ in stamp([model], python="f(model)")][-2:] == ["In Python", "Versions"]
+    assert "In Python" not in dict(stamp([lab.trace(model, "the cat")], python="f(traced)"))
+
+
 def test_the_hash_of_a_model_is_that_of_its_weights(tmp_path: Path) -> None:
     from lab.toy.models import random_toy
     from tests.checkpoints import write_checkpoint

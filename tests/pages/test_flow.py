@@ -191,7 +191,7 @@ def test_the_tree_reads_one_layer_a_level(head: int | None, residual: bool) -> N
     attention = trace().attention.numpy()
     maps = attention.mean(axis=1) if head is None else attention[:, head - 1]
     assert header["levels"][:4] == ["After layer 3", "After layer 2", "After layer 1", "Input"]
-    assert header["title"].startswith("Influence tree of cat, from layer 3 down")
+    assert header["title"].startswith("Influence tree of “cat”, from layer 3 down")
     assert arrays["depth"].max() == 3 and arrays["token"][0] == 2
     for node in range(1, len(arrays["token"])):
         depth, start = arrays["depth"][node], arrays["token"][arrays["parent"][node]]

@@ -65,9 +65,9 @@ def tree_chart(
 
 
 def _alt(tree: Tree, names: Sequence[str]) -> str:
-    text = f"Influence tree of {names[tree.token[0]]}: {len(tree)} nodes, {int(tree.depth.max())} levels deep."
+    text = f"Influence tree of “{names[tree.token[0]]}”: {len(tree)} nodes, {int(tree.depth.max())} levels deep."
     if len(tree) > 1:
-        text += f" Its strongest target is {names[tree.token[1]]}, {tree.weight[1]:.3f}."
+        text += f" Its strongest target is “{names[tree.token[1]]}”, {tree.weight[1]:.3f}."
     return text
 
 

@@ -69,8 +69,8 @@ def neuron_chart(row: NeuronRow, tokens: Sequence[str], query: int, drawn: Seque
 def _alt(row: NeuronRow, tokens: Sequence[str], query: int, keys: Sequence[int]) -> str:
     top = int(row.weights.argmax())
     return (
-        f"Neuron view of the query {visible(tokens[query])}, token {query + 1}: {len(keys)} of {len(tokens)} keys, "
-        f"{len(row.query)} dimensions. The largest weight goes to {visible(tokens[top])}, token {top + 1}: "
+        f"Neuron view of the query “{visible(tokens[query])}”, token {query + 1}: {len(keys)} of {len(tokens)} keys, "
+        f"{len(row.query)} dimensions. The largest weight goes to “{visible(tokens[top])}”, token {top + 1}: "
         f"{row.weights[top]:.4f}."
     )
 

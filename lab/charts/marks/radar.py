@@ -68,7 +68,7 @@ def radar(
     traces = [_shape(name, arrays[name].tolist(), axes, shapes[name].hover, name == chosen) for name in last]
     top = max(range(len(axes)), key=lambda place: arrays[chosen][place])
     alt = (
-        f"Radar of {len(axes)} values, {axis_title}. {visible(chosen)} reaches farthest at {axes[top]}, "
+        f"Radar of {len(axes)} values, {axis_title}. {visible(chosen, None)} reaches farthest at {axes[top]}, "
         f"{arrays[chosen][top]:.2f}."
     )
     drawn = partial(_picture, {name: (arrays[name].tolist(), shapes[name].hover) for name in last}, axes, chosen, alt)

@@ -58,3 +58,13 @@ def test_a_plan_says_what_is_added_where() -> None:
     figure = plan(POST, title="", value_title="Length")
     assert "Input is added at Add; LayerNorm is added at Add 2." in figure.alt
     assert figure.table()["Length"].tolist() == [1, 2, 3, 1, 4, 5]
+
+
+def test_a_curve_with_one_point_is_told_and_listed_as_the_curve() -> None:
+    figure = curve(
+        ([0.0, 1.0, 3.0], [2.0, 0.5, 1.0]), ([2.0], [0.75]), ("Weight", "Loss", "Dot"), title="t", highlight=0
+    )
+    assert figure.alt == (
+        "Curve. Weight goes from 0.00 to 3.00, Loss from 2.00 over 0.50 at 1.00 to 1.00. Dot: Weight 2.000, Loss 0.750."
+    )
+    assert figure.table().to_numpy().tolist() == [[0, 2], [1, 0.5], [2, 0.75], [3, 1]]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from lab.models.encoding import Encoding
 from lab.models.interventions import Interventions
+from lab.models.loading import LoadedModel
 from lab.models.memo import once
 from lab.models.trace import Trace, trace_encoding
 
@@ -84,15 +85,15 @@ def worked_dimension(trace: Trace, token: int, dimension: int) -> WorkedDimensio
     return WorkedDimension(summands, float(total[dimension]), worked)
 
 
-def position_rows(trace: Trace, count: int) -> Array:
+def position_rows(model: LoadedModel, count: int) -> Array:
     """Return the learned vectors of the first ``count`` positions, (count, e), or fewer if the table is shorter.
 
     RoBERTa's first rows belong to no position and are left out. Raises ValueError for a model without such a table.
     """
-    table = trace.model.weights.embeddings.position
+    table = model.weights.embeddings.position
     if table is None:
-        raise ValueError(f"{trace.model.id} has learned no vectors of positions.")
-    first = trace.model.config.position_offset
+        raise ValueError(f"{model.id} has learned no vectors of positions.")
+    first = model.config.position_offset
     return table[first : first + count].numpy()
 
 

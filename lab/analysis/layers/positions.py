@@ -86,7 +86,7 @@ def by_distance(pairs: ArrayLike) -> Spread:
 @once
 def learned_by_distance(trace: Trace, length: int) -> Spread:
     """Return the cosines between the learned vectors of the first ``length`` positions, by :func:`by_distance`."""
-    return by_distance(similarity(position_rows(trace, length)))
+    return by_distance(similarity(position_rows(trace.model, length)))
 
 
 @lru_cache(maxsize=4)

@@ -45,7 +45,7 @@ def placed(trace: Trace, token: int, way: Way, count: int, base: float) -> Value
     if way == "rotary":
         return turned(vector, count, base)
     if way == "learned":
-        rows = position_rows(trace, count)
+        rows = position_rows(trace.model, count)
         if len(rows) < count:
             raise ValueError(f"{trace.model.id} has learned {len(rows)} positions, not {count}.")
         found: Values = vector + rows

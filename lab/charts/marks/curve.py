@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -26,6 +27,8 @@ def curve(
 ) -> Figure:
     """Draw `line` (x, y) through `points` (x, y), which count 1, 2, 3 …
 
+    With one point alone, the words and the table are those of the line.
+
     `titles` name x, y and a point ("Neuron"); `highlight` (from 0) marks one point; `other`
     (x, y) is a second line, drawn dashed, for comparison.
 
@@ -38,7 +41,11 @@ def curve(
     spec = specification(base(title, 260, canvas=len(x) > CANVAS_ABOVE), _chart, titles)
     dashed = None if other is None else tuple(numbers(values, ("points",), of="curve") for values in other)
     data, told = _data((line_x, line_y), (x, y), highlight, dashed), _words(x, y, highlight, titles)
-    return Figure(spec, data, 720, told, partial(_table, x, y, titles))
+    if len(x) > 1:
+        return Figure(spec, data, 720, told, partial(_table, x, y, titles))
+    at = int(np.searchsorted(line_x, x[0]))
+    line_x, line_y = np.insert(line_x, at, x[0]), np.insert(line_y, at, y[0])
+    return Figure(spec, data, 720, _line(line_x, line_y, at, titles), partial(_table, line_x, line_y, titles[:2]))
 
 
 def _chart(titles: tuple[str, str, str]) -> alt.LayerChart:
@@ -94,6 +101,17 @@ def _words(x: NDArray[np.float32], y: NDArray[np.float32], highlight: int | None
     return f"{text} {point_title} {highlight + 1}: {x_title} {x[highlight]:.3f}, {y_title} {y[highlight]:.3f}."
 
 
-def _table(x: NDArray[np.float32], y: NDArray[np.float32], titles: tuple[str, str, str]) -> pd.DataFrame:
-    index = pd.Index(list(range(1, len(x) + 1)), name=titles[2])
+def _line(x: NDArray[np.float32], y: NDArray[np.float32], at: int, titles: tuple[str, str, str]) -> str:
+    """Say where a line begins, is lowest and ends, and where its one point is."""
+    x_title, y_title, point_title = titles
+    low = int(y.argmin())
+    return (
+        f"Curve. {x_title} goes from {x[0]:.2f} to {x[-1]:.2f}, {y_title} from {y[0]:.2f} over {y[low]:.2f} at "
+        f"{x[low]:.2f} to {y[-1]:.2f}. {point_title}: {x_title} {x[at]:.3f}, {y_title} {y[at]:.3f}."
+    )
+
+
+def _table(x: NDArray[np.float32], y: NDArray[np.float32], titles: Sequence[str]) -> pd.DataFrame:
+    name = titles[2] if len(titles) > 2 else None
+    index = pd.Index(list(range(1, len(x) + 1)), name=name)
     return pd.DataFrame({titles[0]: x, titles[1]: y}, index=index)

@@ -19,7 +19,6 @@ from lab.lessons.a_task_of_your_own import LESSON
 from lab.models.catalogue import twin_of
 from lab.models.loading import LoadedModel
 from lab.models.memo import once
-from lab.models.trace import Trace
 from lab.models.twin import untrained_twin
 from lab.questions.asking import asks
 from lab.questions.basis import bet
@@ -81,15 +80,15 @@ def series(model: LoadedModel, task: str) -> dict[str, list[float]]:
     }
 
 
-def by_layer(trace: Trace, task: str) -> Figure:
-    """Draw the share of sentences whose label is read rightly after each layer, by the model of ``trace``."""
-    found = known(trace.model, task)
+def by_layer(model: LoadedModel, task: str) -> Figure:
+    """Draw the share of sentences whose label is read rightly after each layer of a model."""
+    found = known(model, task)
     band = [each.low for each in found.mean], [each.high for each in found.mean]
     x = AxisPlaces("Read after layer (0: the embeddings)", range(len(found.mean)))
     first, second = task_of(task).labels
     title = f"Is it {first} or {second}? Share of new sentences that are right"
     scale = Scale("Share right", (0.3, 1.0), ".2f")
-    return banded_lines(series(trace.model, task), band, x, scale, title=title, level=0.5)
+    return banded_lines(series(model, task), band, x, scale, title=title, level=0.5)
 
 
 def _of_100(each: Accuracy) -> str:
@@ -166,7 +165,7 @@ def show(view: LessonRun) -> None:
     _show_examples(task_of(task))
     if not predict(LESSON, who_knows_more(Spot.of(view.trace)) if task == NEWS_TASK else None):
         return
-    draw(partial(by_layer, view.trace, task), "cls-knows")
+    draw(partial(by_layer, view.trace.model, task), "cls-knows")
     meaning(said(model, task))
     say(_why(model))
     others = [each for each in TASKS if each != name]

@@ -30,6 +30,7 @@ from lab.course.words import quoted, signed
 from lab.figures.embeddings import DIMENSIONS, dimension_names, stretch
 from lab.lessons.embeddings import LESSON
 from lab.lessons.embeddings.view import EmbeddingView, choose_dimensions
+from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
@@ -54,12 +55,12 @@ _STRIPE = 0.3
 _FEW = 4  # with fewer places, none can be called an exception
 
 
-def learned_similarity(traced: Trace, length: int) -> Heatmap:
+def learned_similarity(model: LoadedModel, length: int) -> Heatmap:
     """Draw the cosine of the learned vectors of every two of the first places.
 
     Raises ValueError for a model without a table of places.
     """
-    return _similarity(position_rows(traced, length), f"Learned by {traced.model.id}")
+    return _similarity(position_rows(model, length), f"Learned by {model.id}")
 
 
 def computed_similarity(length: int, width: int, base: float = BASE) -> Heatmap:
@@ -87,7 +88,7 @@ def similarity_by_distance(traced: Trace, length: int, width: int, base: float =
 
 def learned_table(traced: Trace, length: int, first: int = 0) -> Heatmap:
     """The learned vectors of the first positions, the dimensions from ``first`` on."""
-    rows = position_rows(traced, length)
+    rows = position_rows(traced.model, length)
     shown = stretch(first, rows.shape[1])
     title = f"Learned positions, dimensions {shown.start + 1} to {shown.stop} of {rows.shape[1]}"
     return _table(rows[:, shown], dimension_names(traced, shown), title)
@@ -139,7 +140,7 @@ def stands_apart(trace: Trace, length: int) -> str:
     """Say if the learned vector of the first place is far from all others, its neighbour included; otherwise ""."""
     if trace.model.weights.embeddings.position is None:
         return ""
-    cosines = similarity(position_rows(trace, length))
+    cosines = similarity(position_rows(trace.model, length))
     if len(cosines) < _FEW:
         return ""
     most, usual = float(cosines[0, 1:].max()), float(np.diagonal(cosines, offset=1)[1:].mean())
@@ -227,7 +228,7 @@ def show(view: EmbeddingView) -> None:
         base = float(PE_BASE.choose("Base of the sinusoids"))
     width -= width % 2
     _show_own(view)
-    right = _show_learned_beside(view, partial(learned_similarity, view.trace, length), "learned-similarity")
+    right = _show_learned_beside(view, partial(learned_similarity, view.trace.model, length), "learned-similarity")
     with right:
         draw(partial(computed_similarity, length, width, base), "computed-similarity")
     st.caption(
@@ -275,7 +276,7 @@ def _show_vectors(view: EmbeddingView, length: int, width: int, base: float) -> 
     first = choose_dimensions(view.width) if view.learned else 0
     with _show_learned_beside(view, partial(learned_table, view.trace, length, first), "learned-positions"):
         draw(partial(sinusoid_table, length, width, base), "sinusoids")
-    kinds: dict[str, Array | Values] = {"learned": position_rows(view.trace, length)} if view.learned else {}
+    kinds: dict[str, Array | Values] = {"learned": position_rows(view.trace.model, length)} if view.learned else {}
     kinds["computed"] = sinusoids(np.arange(length), width, base)
     for name, rows in kinds.items():
         one, other, distance = apart(rows)

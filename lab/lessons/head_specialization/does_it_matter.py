@@ -26,6 +26,7 @@ from lab.lessons.head_specialization.attraction import AskedVerb, attractions, a
 from lab.lessons.head_specialization.grammar import grammatical, in_100
 from lab.models.ablation import ablate_each_head
 from lab.models.interventions import Head
+from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import bet
@@ -48,16 +49,16 @@ _UNASKED = 1e11
 _HINT = "This is a sentence of this step. The arcs show where the head looks from the place of the verb."
 
 
-def verb_forms(traced: Trace, layer: int, head: int) -> Figure:
+def verb_forms(model: LoadedModel, layer: int, head: int) -> Figure:
     """Draw the share of “were” against “was” with each head off, one line per sentence; the given head is marked.
 
-    The sentences are :data:`lab.course.sentences.agreement.ATTRACTIONS`, read by the model of the trace. Raises
+    The sentences are :data:`lab.course.sentences.agreement.ATTRACTIONS`, read by the model. Raises
     ValueError for a model that cannot be asked.
     """
-    found = attractions(traced.model)
+    found = attractions(model)
     if found is None:
-        raise ValueError(f"{traced.model.id} cannot be asked for the form of a verb.")
-    config = traced.model.config
+        raise ValueError(f"{model.id} cannot be asked for the form of a verb.")
+    config = model.config
     without = [f"without {head_name(divmod(at, config.heads))}" for at in range(config.layers * config.heads)]
     return dots(
         np.stack([each.off.ravel() for each in found]),
@@ -229,7 +230,7 @@ def _show_verbs(view: OneHead, first: AskedVerb, found: tuple[Preferred, ...]) -
     say(question_of(first.trace, first.place, at, before))
     if not predict(LESSON, one_decides(view.spot)):
         return
-    draw(partial(verb_forms, first.trace, *at), _EFFECTS)
+    draw(partial(verb_forms, first.trace.model, *at), _EFFECTS)
     st.caption(
         f"Each line is a sentence. Each dot is the model without one of its {off[0].size} heads; the large dot is the "
         f"model without {head_name(at)}. Left of the dashed line, the model prefers *was*."

@@ -91,14 +91,14 @@ def test_position_rows_begin_where_the_first_token_stands(
     folder = tiny_checkpoint(family)
     table = next(t for name, t in their_state(folder).items() if "position_embeddings" in name or "wpe" in name)
     trace = run(tiny_checkpoint, family)
-    np.testing.assert_array_equal(position_rows(trace, 9), table[first : first + 9].numpy())
-    np.testing.assert_array_equal(position_rows(trace, len(trace)), parts(trace)["position"])
-    assert len(position_rows(trace, 10_000)) == 512
+    np.testing.assert_array_equal(position_rows(trace.model, 9), table[first : first + 9].numpy())
+    np.testing.assert_array_equal(position_rows(trace.model, len(trace)), parts(trace)["position"])
+    assert len(position_rows(trace.model, 10_000)) == 512
 
 
 def test_there_are_no_position_rows_without_a_table(tiny_checkpoint: TinyCheckpoint) -> None:
     with pytest.raises(ValueError, match="has learned no vectors of positions"):
-        position_rows(run(tiny_checkpoint, "modernbert"), 9)
+        position_rows(run(tiny_checkpoint, "modernbert").model, 9)
 
 
 @pytest.mark.parametrize("change", ["all 0", "swapped"])

@@ -356,6 +356,21 @@ def test_a_series_grows_and_loses_nothing(browsers: Browsers) -> None:
     assert read(server().rooms.taught(code, key).series).items == found
 
 
+def test_an_own_question_that_is_refused_stays_in_its_form(browsers: Browsers) -> None:
+    at, code, key = in_a_lesson()
+    at.switch_page(f"pages/{ROOM}").run()
+    at.text_area(key="_series.own.said").input("What is *attention*?")
+    at.text_input(key="_series.own.0").input("A weighted mean")
+    press(at, "Add to the series")
+    assert "a right and a wrong answer" in words(at)
+    assert at.text_area(key="_series.own.said").value == "What is *attention*?"
+    at.text_input(key="_series.own.1").input("A copy")
+    press(at, "Add to the series")
+    (item,) = read(server().rooms.taught(code, key).series).items
+    assert isinstance(item, Own) and item.options[item.right] == "A weighted mean"
+    assert not at.text_area(key="_series.own.said").value and not at.text_input(key="_series.own.0").value
+
+
 def written_nothing() -> tuple[AppTest, str, str, Rooms]:
     """A teacher on the page of rooms, whose class was asked to teach and wrote nothing."""
     at, code, key = in_a_lesson()

@@ -73,7 +73,7 @@ def _where(item: PreparedQuestion) -> str:
 
 def _show_own(code: str) -> None:
     """Draw the form for a question of the teacher's own: its text, two to five options, the right one first."""
-    with st.expander("A question of your own", icon=":material/edit:"), st.form(_OWN, clear_on_submit=True):
+    with st.expander("A question of your own", icon=":material/edit:"), st.form(_OWN):
         st.text_area("Question", key=f"{_OWN}.said", max_chars=LONGEST, height=80)
         st.text_input("The right answer", key=f"{_OWN}.0", max_chars=LONGEST_OPTION)
         for place in range(1, MOST_OPTIONS):
@@ -92,7 +92,9 @@ def _add_own(code: str) -> None:
         st.session_state[SAID] = "A question needs a text, a right and a wrong answer, and no two alike."
         return
     order = sorted(given)  # an order that does not tell which one was typed first
-    add(code, [Own(said, tuple(order), order.index(right), why)])
+    if add(code, [Own(said, tuple(order), order.index(right), why)]):
+        for name in ("said", "why", *range(MOST_OPTIONS)):  # what was refused stays in the form
+            st.session_state[f"{_OWN}.{name}"] = ""
 
 
 def _show_file(code: str, series: Series) -> None:

@@ -15,8 +15,8 @@ from lab.ui.room.steps import SAID, change
 NOT_ADDED = "Nothing was added, because the series has it already."
 
 
-def add(code: str, items: Sequence[PreparedQuestion | Own]) -> None:
-    """Add questions at the end of the series, and keep a sentence that says what became of it."""
+def add(code: str, items: Sequence[PreparedQuestion | Own]) -> bool:
+    """Add questions at the end of the series, and keep a sentence that says what became of it; return if it worked."""
     counts = []
 
     def added(series: Series) -> Series:
@@ -24,10 +24,12 @@ def add(code: str, items: Sequence[PreparedQuestion | Own]) -> None:
         counts.extend([len(series.items), len(longer.items)])
         return longer
 
-    if change_series(code, added):
-        before, after = counts
-        new = "1 question was" if after - before == 1 else f"{after - before} questions were"
-        st.session_state[SAID] = f"{new} added. The series has {after} now." if after > before else NOT_ADDED
+    if not change_series(code, added):
+        return False
+    before, after = counts
+    new = "1 question was" if after - before == 1 else f"{after - before} questions were"
+    st.session_state[SAID] = f"{new} added. The series has {after} now." if after > before else NOT_ADDED
+    return after > before
 
 
 def change_series(code: str, make: Callable[[Series], Series], dropped: int | None = None) -> bool:

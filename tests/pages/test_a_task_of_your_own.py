@@ -93,6 +93,15 @@ def test_five_hundred_sentences_become_two_hundred_and_are_said() -> None:
     assert any("300 sentences were left out" in each.value for each in at.warning)
 
 
+def test_a_sentence_that_is_left_out_stays_in_the_field() -> None:
+    long = "x" * (LONGEST + 1)
+    at = add(visit(PAGE, step="teach-it", taught=OWN), f"It is good.\tyes\n{long}\tno")
+    field = next(each for each in at.text_area if each.label.startswith("Your sentences"))
+    assert field.value == f"{long}\tno"
+    at = add(at, "It is bad.\tno")
+    assert next(each for each in at.text_area if each.label.startswith("Your sentences")).value == ""
+
+
 def test_one_label_only_and_empty_labels_are_said() -> None:
     at = add(visit(PAGE, step="teach-it", taught=OWN), "It is good.\tyes\nIt is fine.\tyes")
     assert "Label at least one sentence as yes and one as no" in words(at)

@@ -101,6 +101,12 @@ def added(now: VisitLabels, typed: str) -> tuple[VisitLabels, list[str]]:
     return replace(now, own=tuple(own.items())), notes
 
 
+def left_out(now: VisitLabels, typed: str) -> str:
+    """The lines of ``typed`` whose sentences are not in the list."""
+    there = dict(now.own)
+    return "\n".join(line for line in typed.splitlines() if line.strip() and _row(line)[0] not in there)
+
+
 def _row(line: str) -> tuple[str, str]:
     """The sentence and the label of a line, with single spaces."""
     text, _, label = clean(line).partition("\t")

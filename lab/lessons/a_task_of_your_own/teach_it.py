@@ -45,6 +45,7 @@ from lab.lessons.a_task_of_your_own.taught import (
     four_more,
     from_kept,
     lab_examples,
+    left_out,
     one_of_each_pair,
     own_examples,
     renamed,
@@ -324,7 +325,7 @@ def _show_own_controls(model: LoadedModel) -> None:
         now, notes = renamed(now, first, second)
         _choose(now)
         _show_notes(notes)
-    with st.form("_sentences", clear_on_submit=True, border=False):
+    with st.form("_sentences", border=False):
         st.text_area(
             "Your sentences, one a line",
             height=90,
@@ -342,10 +343,12 @@ def _show_own_controls(model: LoadedModel) -> None:
 
 def _choose_typed(model: LoadedModel) -> None:
     """Add the typed sentences, before the page is drawn again."""
-    now, notes = added(chosen_labels(), st.session_state[_TYPED])
+    typed = st.session_state[_TYPED]
+    now, notes = added(chosen_labels(), typed)
     _choose(now)
     _show_notes(notes)
     _choose_readable(model)
+    st.session_state[_TYPED] = left_out(chosen_labels(), typed)  # they can be mended in the field
 
 
 def _choose_readable(model: LoadedModel) -> None:

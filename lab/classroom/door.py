@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from html import escape
 from io import BytesIO
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 import segno
 import streamlit as st
@@ -15,14 +15,13 @@ from lab.rooms.database import Unreachable
 from lab.rooms.rooms import NoSuchRoom
 from lab.rooms.server import server
 from lab.ui import parameters
-from lab.ui.address import absolute, dropped
+from lab.ui.address import absolute, dropped, is_only_here
 from lab.ui.room.opening import open_room
 from lab.ui.room.seat import keep_key, rooms_kept
 from lab.ui.room.steps import show_said
 
 _SAID, _TYPED = "_room_door", "_room_code"
 _LONGEST_KEY = 100
-_ONLY_HERE = ("localhost", "127.0.0.1", "::1")  # names by which a computer means itself
 KEY = "key"  # the parameter of a second teacher's link
 
 
@@ -61,7 +60,7 @@ def show_way_in(code: str) -> None:
     with right:
         st.markdown("Scan the picture, open the link, or type the code on the page **Room** of the lab.")
         st.code(link, language=None, wrap_lines=True)
-        if urlsplit(link).hostname in _ONLY_HERE:
+        if is_only_here(link):
             st.warning(
                 "Only this computer can open this link. Open the lab by the computer’s address in its network, "
                 "which the lab names when it starts (“Network URL”), and open the room there.",

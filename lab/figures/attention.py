@@ -44,11 +44,17 @@ def weights_from(traced: Trace, layer: int, head: int, query: int) -> Figure:
     return bars([traced.labels[at] for at in places], weights[places], WEIGHT, title=title)
 
 
-def attention_map(traced: Trace, layer: int, head: int, query: int = 0, key: int = 0, title: str = "") -> Heatmap:
-    """Draw the weights of ``head``; rows attend, columns are attended to. The pair (``query``, ``key``) is outlined."""
-    rows, columns = shown(traced, query, key)
+def attention_map(
+    traced: Trace, layer: int, head: int, query: int | None = None, key: int | None = None, title: str = ""
+) -> Heatmap:
+    """Draw the weights of ``head``; rows attend, columns are attended to. The pair (``query``, ``key``) is outlined.
+
+    Of a long text without such a pair, the beginning is drawn.
+    """
+    rows, columns = shown(traced, query or 0, key or 0)
     weights = attention.attention_map(traced.layer(layer), head)[rows, columns]
-    title, outlined = title or f"Attention weights, {place(layer, head)}", (query - rows.start, key - columns.start)
+    outlined = (None, None) if query is None or key is None else (query - rows.start, key - columns.start)
+    title = title or f"Attention weights, {place(layer, head)}"
     masked = is_causal(traced) and len(traced) <= MAP_TOKENS
     axes = queries_and_keys(traced, rows, columns)
     return heatmap(weights, axes, WEIGHT, title=title, highlight=outlined, causal=masked)

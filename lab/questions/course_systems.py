@@ -11,12 +11,14 @@ from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from textwrap import shorten
 from xml.etree import ElementTree as ET
 
 from lab.course.words import in_html, plain
 from lab.questions.question import Question
 
 _PICTURE = "figure.png"
+_ISOLATES = re.compile("[\u2066-\u2069]")  # around a quoted token; nobody sees them, but a search does
 # What XML 1.0 cannot say, not even escaped.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # What ends a name, an answer or an explanation in GIFT, and the sign that escapes it.
@@ -99,8 +101,8 @@ def gift(exercises: Sequence[Exercise], category: str) -> str:
 
 
 def _name(exercise: Exercise, number: int) -> str:
-    prompt = " ".join(plain(exercise.question.prompt.replace("*", "")).split())
-    return f"{number}. {prompt if len(prompt) <= _LONGEST_NAME else f'{prompt[:_LONGEST_NAME]}…'}"
+    prompt = " ".join(_ISOLATES.sub("", plain(exercise.question.prompt.replace("*", ""))).split())
+    return f"{number}. {shorten(prompt, _LONGEST_NAME, placeholder=' …') if ' ' in prompt else prompt[:_LONGEST_NAME]}"
 
 
 def _asked(exercise: Exercise, *, picture: bool) -> str:
@@ -108,8 +110,10 @@ def _asked(exercise: Exercise, *, picture: bool) -> str:
     about = in_html(exercise.about)
     if exercise.link:
         about = f'<a href="{escape(exercise.link)}">{about}</a>'
-    figure = f'<p><img src="@@PLUGINFILE@@/{_PICTURE}" alt="{escape(exercise.alt)}"></p>'
-    return f"<p>{in_html(exercise.question.prompt)}</p>{figure if picture else ''}<p>{about}</p>"
+    figure = f'<p><img src="@@PLUGINFILE@@/{_PICTURE}" alt="{escape(exercise.alt)}"></p>' if picture else ""
+    if exercise.picture and not picture:
+        about = f"To answer, you need the figure, which the lab draws. {about}"
+    return f"<p>{in_html(exercise.question.prompt)}</p>{figure}<p>{about}</p>"
 
 
 def _in_gift(html: str) -> str:

@@ -46,6 +46,11 @@ def absolute(link: Mapping[str, str]) -> str:
     return f"{here.scheme}://{here.netloc}{here.path or '/'}{query}" if here.netloc else ""
 
 
+def is_only_here(link: str) -> bool:
+    """Return whether an address means the computer that opens it, so that nobody else can follow it here."""
+    return urlsplit(link).hostname in ("localhost", "127.0.0.1", "::1")
+
+
 def dropped(name: str) -> str | None:
     """Take a parameter that no page has out of the address, and return its value; None if it is not there."""
     if name not in st.query_params:

@@ -42,8 +42,10 @@ def test_a_question_about_a_map_has_it_as_a_picture() -> None:
     kept = OnScreen((question,), drawn, 7, "layer 3, head 1", (), link, CheckList(0, (question.key,), ()))
     (made,) = exercises(kept, "https://lab.example/Self-attention?layer=3")
     assert made.picture.startswith(PNG) and made.alt == drawn[question.id].alt
-    assert made.about.endswith(f", layer 3, head 1. Model: {escaped('lab-minilm')}.")
+    assert made.about.endswith(
+        f", layer 3, head 1. Model: {escaped('lab-minilm')}. A number in brackets is the place of a token in the text."
+    )
     read = ET.fromstring(moodle_xml([made], "x"))[1]
     assert "https://lab.example" in (read.findtext("questiontext/text") or "")
     (toy,) = exercises(OnScreen((question,), {}, 7, "", (), {"mode": "Toy"}, kept.listed), "")
-    assert toy.about == "Asked about a toy." and not toy.picture
+    assert toy.about.startswith("In the lab, with a toy. ") and not toy.picture

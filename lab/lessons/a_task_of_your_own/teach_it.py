@@ -217,7 +217,10 @@ def topic_or_task(spot: Spot) -> Question | None:
         "Thirty examples are too few for any classifier": False,
         "The model has not understood the sentences": False,
     }
-    prompt = "A classifier learns one sentence of each pair and is tested on the partners. Why is it so often wrong?"
+    prompt = (
+        "Each pair of sentences is about one thing: one sentence has good news of it, and the other has bad news. A "
+        "classifier learns one sentence of each pair, and is tested on the partners. Why is it so often wrong?"
+    )
     return which_holds("topic-or-task", prompt, why, outcomes, mixed=True)
 
 

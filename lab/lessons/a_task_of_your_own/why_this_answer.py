@@ -107,7 +107,7 @@ def _upper(text: str) -> str:
 
 @asks(
     basis=derivable(LESSON, "why-this-answer", "the bars without a word, beside the attention"),
-    hint="Which of the two figures shows what happens to the answer?",
+    hint="Which of them would show you what happens to the answer?",
     returns=1,
 )
 def which_proves(spot: Spot) -> Question | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -12,10 +13,13 @@ from lab.course.pages import lesson_of
 from lab.course.words import escaped, stopped
 from lab.models.cores import one_core
 from lab.questions.course_systems import Exercise, gift, moodle_xml
+from lab.questions.question import Question
 from lab.ui import parameters
-from lab.ui.address import absolute
+from lab.ui.address import absolute, is_only_here
 from lab.ui.quiz.on_screen import OnScreen, about
 
+_PLACE = re.compile("\u2069”? \\(\\d+\\)")
+_BRACKETS = " A number in brackets is the place of a token in the text."
 # Writes exercises for a category of a question bank.
 Write = Callable[[Sequence[Exercise], str], str]
 
@@ -28,7 +32,10 @@ def offer_files(lesson: str, kept: OnScreen) -> None:
     # The link leads to the beginning of the lesson, not to the questions. At the click, no address is known any more.
     link = absolute({name: value for name, value in kept.link.items() if name != parameters.STEP.name})
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption("These questions for a course system such as Moodle, with their answers:", width="content")
+        told = "These questions for a course system such as Moodle, with their answers:"
+        if is_only_here(link):
+            told = f"{told[:-1]}. The links in them lead to this computer alone:"
+        st.caption(told, width="content")
         _offer("Moodle XML", f"{name}.xml", "application/xml", partial(_written, moodle_xml, lesson, kept, link))
         _offer("GIFT", f"{name}-gift.txt", "text/plain", partial(_written, gift, lesson, kept, link))
 
@@ -42,13 +49,25 @@ def _written(write: Write, lesson: str, kept: OnScreen, link: str) -> str:
     return write(exercises(kept, link), f"Inside BERT/{lesson_of(lesson).title}")
 
 
+def _view(kept: OnScreen) -> str:
+    """Say what the lab shows beside the questions; a general question needs none of it."""
+    asked = stopped(about(kept.link, kept.of, says="In the lab, with"))
+    if kept.link.get(parameters.MODE.name) == parameters.TOY:
+        return asked
+    return f"{asked} Model: {escaped(kept.link.get(parameters.MODEL.name, parameters.MODEL.default))}."
+
+
+def _counts_tokens(question: Question) -> bool:
+    """Return whether a text of the question names the place of a token."""
+    texts = [question.prompt, *(text for option in question.options for text in (option.text, option.why))]
+    return any(_PLACE.search(text) for text in texts)
+
+
 def exercises(kept: OnScreen, link: str) -> list[Exercise]:
     """Return the questions on screen, each with its texts, the ``link`` to the view, and its figure as a picture."""
-    asked = stopped(about(kept.link, kept.of))
-    if kept.link.get(parameters.MODE.name) != parameters.TOY:
-        asked += f" Model: {escaped(kept.link.get(parameters.MODEL.name, parameters.MODEL.default))}."
-    made = []
+    view, made = _view(kept), []
     for question in kept.questions:
+        asked = view + _BRACKETS * _counts_tokens(question)
         figure = kept.figures.get(question.id)
         if figure is None or not drawable(figure):
             made.append(Exercise(question, asked, link))

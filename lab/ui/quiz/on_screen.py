@@ -65,11 +65,11 @@ class OnScreen:
         return replace(self, link={**self.link, "text": text}) if text else self
 
 
-def about(link: Mapping[str, str], of: str = "") -> str:
+def about(link: Mapping[str, str], of: str = "", says: str = "Asked about") -> str:
     """Name the texts of a check, for its caption; a link without a sentence means the sentence of a new visit."""
     if link.get(parameters.MODE.name) == parameters.TOY:
-        asked = "Asked about a toy"
+        asked = f"{says} a toy"
     else:
         texts = [link.get(each.name, each.default) for each in (parameters.TEXT, parameters.PAIR)]
-        asked = f"Asked about {' and '.join(quoted(text) for text in texts if text)}"
+        asked = f"{says} {' and '.join(quoted(text) for text in texts if text)}"
     return f"{asked}, {of}" if of else asked

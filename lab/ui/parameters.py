@@ -64,6 +64,7 @@ MEAN_OF_HEADS, ONE_HEAD = "Mean over heads", "One head"
 # The head with the largest weight between two sentences.
 STRONGEST = "Strongest head"
 WEIGHTS, NORMS = "Weights", "Norms"
+SHOWN, HIDDEN = "Shown", "Hidden"
 HEADS_ONLY, WITH_RESIDUAL = "Heads only", "With residual"
 EVERY_TOKEN, WORDS_ONLY = "All tokens", "Words only"
 LAYERED, REPEATED = "Layer by layer", "One layer repeated"
@@ -148,6 +149,9 @@ NEURON = PlaceParameter("neuron", 0, 0, _MOST)
 FIRST_NEURON = PlaceParameter("first_neuron", 0, 0, _MOST)
 MASKED = HiddenParameter("masked", "", written=True)
 HEADS = Name("heads", "", written=True)
+# How the lines of these heads are drawn: without special tokens, and the share of a row that they cover (0: as usual).
+SPECIALS = Buttons("specials", SHOWN, (SHOWN, HIDDEN), written=True)
+COVER = NumberParameter("cover", 0, 0, 100, written=True)
 WORD = Listed("word", "")
 CARD = Listed("card", "", kept=False)
 # The prepared sentence whose words were counted in the texts that taught the embedded models.

@@ -8,7 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, StrictInt, StrictStr, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+)
 
 from lab.questions.progress import MAX_BYTES
 from lab.rooms.codes import ALPHABET, LENGTH
@@ -89,9 +99,11 @@ class HeadOpened(Report):
 
 
 class HeadsShown(Report):
-    """``heads``: the heads that are shown, as the component writes them."""
+    """``view``: the heads that are shown, as the component writes them; whether special tokens are hidden; the share of
+    a row that the lines cover, in percent, 0 for as much as usual.
+    """
 
-    heads: Short
+    view: tuple[Short, StrictBool, Annotated[StrictInt, Field(ge=0, le=100)]]
 
 
 class LessonAsked(Report):

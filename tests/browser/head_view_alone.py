@@ -27,5 +27,5 @@ exponentials = np.exp(scores)
 attention = exponentials / exponentials.sum(-1, keepdims=True)
 seed = st.number_input("Layer", value=1, key="layer")
 view = HeadView(attention, labels, [i == 0 for i in range(count)], "<b>model</b>", int(seed) - 1)
-reported = mount("head_view", view.payload(), "view", states=("heads",))["heads"]
+reported = mount("head_view", view.payload(), "view", states=("view",))["view"]
 st.text(f"reported {reported}")

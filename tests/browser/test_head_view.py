@@ -262,17 +262,21 @@ def test_the_strongest_edges_that_cover_the_share_are_kept_and_hidden_tokens_lea
     assert all(row[6] == f"{weights[int(row[1]) - 1, int(row[2]) - 1, int(row[4]) - 1]:.4f}" for row in found)
 
 
-def test_the_chosen_heads_go_into_the_link_when_asked(lab: Lab, page: Page) -> None:
+def test_what_is_drawn_goes_into_the_link_and_the_file(lab: Lab, page: Page) -> None:
     open_view(page, lab)
     chip(page, 2).dblclick()
     chip(page, 5).click()
-    page.get_by_role("button", name="Keep heads in the link").click()
-    wait_idle(page)
+    hiding = page.get_by_label("Hide special tokens")
+    hidden = not hiding.is_checked()
+    hiding.set_checked(hidden)
     page.wait_for_url("**heads=2.5*")
+    wait_idle(page)
+    drawn = page.locator(".status").inner_text()
     assert pressed(page) == [2, 5]
     page.reload()
     expect(scroller(page)).to_be_visible(timeout=60_000)
-    assert pressed(page) == [2, 5]
+    assert pressed(page) == [2, 5] and hiding.is_checked() == hidden
+    assert page.locator(".status").inner_text() == drawn
     pick(page, "Layer", "3")
     assert pressed(page) == [2, 5]
     assert {row[0] for row in numbers(page)} == {"3"}

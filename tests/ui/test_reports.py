@@ -24,7 +24,7 @@ GOOD: dict[str, Any] = {
     "WordChosen": {"candidate": ["1", 2]},
     "SentencesKept": {"kept": ["1", '{"labels": ["yes", "no"], "own": [["It is.", true]]}']},
     "HeadOpened": {"opened": "1.2"},
-    "HeadsShown": {"heads": "1.2"},
+    "HeadsShown": {"view": ["1.2", False, 70]},
     "LessonAsked": {"lesson": "embeddings"},
     "PictureActed": {"act": ["1", "token", 3]},
     "CellsClicked": {"cell": [{"q": 1, "k": 2.5, "token": "the"}]},

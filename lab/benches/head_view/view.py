@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -21,17 +20,33 @@ from lab.ui import selection
 from lab.ui.components import mount
 from lab.ui.drawing import show_numbers
 from lab.ui.frame.closing import meaning
-from lab.ui.parameters import HEADS
+from lab.ui.parameters import COVER, HEADS, HIDDEN, SHOWN, SPECIALS
 from lab.ui.reports import HeadsShown, heard
 from lab.ui.shared.met_again import met_again
+from lab.ui.taking import tell
 
 # The article's own pair of texts, and two of its words.
 PAIR = example_named("A pair of one form")
 _NOUN, _VERB = "rabbit", "hopped"
+_KEY, ALL = "head_view", "all"  # the figure; how a link names all heads
+_READING = (
+    "A line runs from a token on the left to a token on the right that it looks at. A stronger line means more "
+    "attention."
+)
 
 
-def head_view_of(trace: Trace, layer: int, words: bool = False, heads: tuple[int, ...] = ()) -> HeadView:
-    """Make the data of layer ``layer`` (from 0) for the browser, with ``heads`` (from 0) drawn first."""
+def head_view_of(
+    trace: Trace,
+    layer: int,
+    words: bool = False,
+    heads: tuple[int, ...] = (),
+    hide: bool = False,
+    cover: int = 0,
+) -> HeadView:
+    """Make the data of layer ``layer`` (from 0) for the browser, with ``heads`` (from 0) drawn first, () for all.
+
+    ``hide`` hides special tokens; the lines ``cover`` that many percent of each row, 0 for as much as usual.
+    """
     attention, encoding = np.asarray(trace.layer(layer).attention), trace.encoding
     labels, special, in_pair = trace.labels, encoding.special, encoding.in_pair
     if words:
@@ -39,7 +54,7 @@ def head_view_of(trace: Trace, layer: int, words: bool = False, heads: tuple[int
         attention = reduce_to_words(attention, cut.groups)
         labels, special, in_pair = cut.labels, cut.special, cut.in_pair
     second = in_pair.index(True) if True in in_pair else None
-    return HeadView(attention, labels, special, trace.model.id, layer, second, is_causal(trace), heads)
+    return HeadView(attention, labels, special, trace.model.id, layer, second, is_causal(trace), heads, hide, cover)
 
 
 def looks_most(trace: Trace, head: Head) -> str:
@@ -95,23 +110,17 @@ def show(seen: LinesView) -> None:
     """
     trace, first = seen.trace, seen.first
     heads = _chosen_heads(trace.model.config.heads, trace.model.id)
-    call = partial(head_view_of, trace, seen.layer, seen.words, heads if first is None else (first,))
-    view = call()
+    hide = SPECIALS.chosen() == HIDDEN
     if first is not None:  # most heads park on special tokens, and their lines would hide the lines of this head
-        view = replace(view, hide=not trace.encoding.special[_favourite(trace, (seen.layer, first))[1]])
-    st.markdown(
-        "A line runs from a token on the left to a token on the right that it looks at. A stronger line means more "
-        "attention."
-    )
-    report = heard(mount("head_view", view.payload(), "head_view", states=("heads",)), HeadsShown)
-    reported = None if report is None else report.heads
-    if reported is not None and reported != st.session_state.get("_head_view.reported"):
-        st.session_state["_head_view.reported"] = reported
-        if chosen_heads(reported, trace.model.config.heads) is not None or not reported:
-            HEADS.set(reported)
-    if first is not None:
-        meaning(looks_most(trace, (seen.layer, first)))
-        met_again(trace.model, (seen.layer, first))
+        heads, hide = (first,), not trace.encoding.special[_favourite(trace, (seen.layer, first))[1]]
+    call = partial(head_view_of, trace, seen.layer, seen.words, heads, hide, COVER.chosen())
+    view = call()
+    st.markdown(_READING)
+    mount("head_view", view.payload(), _KEY, states=("view",), on_change=partial(_hear, trace.model.config.heads))
+    tell(_READING)
+    if len(heads) == 1:
+        meaning(looks_most(trace, (seen.layer, heads[0])))
+        met_again(trace.model, (seen.layer, heads[0]))
     if (told := tied(trace)) is not None:
         st.markdown(told)
     st.caption(
@@ -119,13 +128,24 @@ def show(seen: LinesView) -> None:
         "lines. With many heads, you see only the strongest lines. Hover or use the arrow keys to see numbers, and "
         "click or press Enter to keep them."
     )
-    show_numbers(view.table, "head_view", call, view)
+    show_numbers(view.table, _KEY, call, view)
+
+
+def _hear(count: int) -> None:
+    """Note the heads and lines that the reader has chosen in the figure, for the address and the files."""
+    report = heard(st.session_state[_KEY], HeadsShown)
+    if report is None or (report.view[0] != ALL and chosen_heads(report.view[0], count) is None):
+        return
+    heads, hidden, cover = report.view
+    HEADS.set(heads)
+    SPECIALS.set(HIDDEN if hidden else SHOWN)
+    COVER.set(cover)
 
 
 def _chosen_heads(count: int, model_id: str) -> tuple[int, ...]:
     """Read the heads that the link names, from 0; empty for all. If the layer has no such heads, the page says so."""
     asked = HEADS.chosen()
-    if not asked:
+    if asked in ("", ALL):
         return ()
     heads = chosen_heads(asked, count)
     if heads is None:

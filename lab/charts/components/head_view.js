@@ -6,6 +6,7 @@ const TALLEST = 720; // pixels of the figure, or most of a low window; what is l
 const MOST_LINES = 10000; // drawn at once; beyond, the weakest are left out, and it says so
 const MOVING_LINES = 2000; // while the text scrolls; the others come when it rests
 const REST = 120; // milliseconds
+const TOLD = 700; // milliseconds after the last change, before the page hears of it
 const WIDEST = 860;
 const BESIDE = 270; // pixels for the numbers of a token beside the figure, where the page has them
 const WIDE = 680; // pixels of such a page
@@ -25,7 +26,7 @@ class HeadView {
     this.fit = false;
     this.take(payload);
     this.heads = new Set(this.header.start.length ? this.header.start : this.everyHead());
-    this.asked = null; // the share that the reader has chosen
+    this.asked = this.header.cover || null; // the share that the reader has chosen
     this.bar = make("div", { class: "bar" });
     this.status = make("p", { class: "status" });
     this.scroller = make("div", {
@@ -86,6 +87,7 @@ class HeadView {
   dispose() {
     this.resized.disconnect();
     clearTimeout(this.resting);
+    clearTimeout(this.telling);
   }
 
   // --- which edges ----------------------------------------------------------------------------------------
@@ -560,8 +562,7 @@ class HeadView {
       const keep = this.root.getRootNode().activeElement?.dataset?.name;
       const exports = exportButtons(name, this.root, () => this.exportSize(), (pen) => this.exportDraw(pen));
       const table = button("Numbers", "numbers", () => this.toggleNumbers());
-      const link = button("Keep heads in the link", "link", () => this.report("heads", this.chosen.length === this.count ? "" : this.chosen.map((h) => h + 1).join(".")));
-      this.bar.replaceChildren(this.chips(), this.choices(), make("div", { class: "group" }, table, ...exports, ...(this.header.alone ? [] : [link])));
+      this.bar.replaceChildren(this.chips(), this.choices(), make("div", { class: "group" }, table, ...exports));
       this.bar.dataset.drawn = this.barKey();
       if (keep) this.bar.querySelector(`[data-name="${keep}"]`)?.focus();
     }
@@ -621,6 +622,14 @@ class HeadView {
     Object.assign(this, change);
     this.tip.hide();
     this.refresh();
+    clearTimeout(this.telling);
+    if (!this.header.alone) this.telling = setTimeout(() => this.tell(), TOLD);
+  }
+
+  /** Tell the page what is drawn, for its address and its files; the figure itself needs no answer. */
+  tell() {
+    const heads = this.chosen.length === this.count ? "all" : this.chosen.map((head) => head + 1).join(".");
+    this.report("view", [heads, this.hideSpecial, this.asked ?? 0]);
   }
 
   setHeads(heads) {

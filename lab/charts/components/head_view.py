@@ -41,6 +41,7 @@ class HeadView(Keepable):
     causal            True if row i has only i + 1 cells
     start             the heads drawn at first, from 0; empty for all
     hide              whether special tokens are hidden at first
+    cover             the share of a row, in percent, that the lines cover at first; 0 for as much as usual
 
     :meth:`payload` raises ValueError for numbers outside [0, 1].
     """
@@ -54,6 +55,7 @@ class HeadView(Keepable):
     causal: bool = False
     start: Sequence[int] = ()
     hide: bool = False
+    cover: int = 0
 
     @cached_property
     def weights(self) -> NDArray[np.uint16]:
@@ -68,17 +70,31 @@ class HeadView(Keepable):
     @property
     def alt(self) -> str:
         """The view in a sentence."""
-        heads, n, _ = self.weights.shape
-        strongest = self.table(1).iloc[0]
-        return (
-            f"{self.heading}: lines between {n} tokens, {heads} heads. The heaviest line, {strongest['weight']:.2f}, "
-            f"leads from “{strongest['from']}” to “{strongest['to']}” in head {strongest['head']}."
-        )
+        every, n, _ = self.weights.shape
+        chosen = [head + 1 for head in self.start or range(every)]
+        heads = f"head {chosen[0]}" if len(chosen) == 1 else f"{len(chosen)} of {every} heads"
+        told = f"{self.heading}: lines between {n - self._hidden.sum()} tokens, {heads}."
+        for strongest in self.table(1).to_dict("records"):
+            told += (
+                f" The heaviest line, {strongest['weight']:.2f}, leads from “{strongest['from']}” to "
+                f"“{strongest['to']}” in head {strongest['head']}."
+            )
+        return told
+
+    @property
+    def _hidden(self) -> NDArray[np.bool_]:
+        """Which tokens are hidden at first, (n,)."""
+        return np.asarray(self.special, dtype=bool) & self.hide
 
     def table(self, most: int = 200) -> pd.DataFrame:
-        """Return the ``most`` heaviest lines (head, from, to, weight) of the heads drawn at first, heaviest first."""
+        """Return the ``most`` heaviest lines (head, from, to, weight), heaviest first, of what is drawn at first.
+
+        These are the lines of the heads at the start, between the tokens that are not hidden, however weak.
+        """
         chosen = list(self.start) or list(range(len(self.weights)))
-        weights, names = np.asarray(self.attention)[chosen], unique_names(self.labels)
+        drawn = np.flatnonzero(~self._hidden)
+        weights = np.asarray(self.attention)[np.ix_(np.array(chosen), drawn, drawn)]
+        names = [unique_names(self.labels)[place] for place in drawn]
         order = np.argsort(-weights, axis=None, kind="stable")[:most]
         head, query, key = np.unravel_index(order, weights.shape)
         return pd.DataFrame(
@@ -105,6 +121,7 @@ class HeadView(Keepable):
             "causal": self.causal,
             "start": list(self.start),
             "hide": self.hide,
+            "cover": self.cover,
             "colours": head_colours(len(self.weights)),
         }
         return pack(header, {"weights": self.weights, "special": np.asarray(self.special, dtype=np.uint8)})

@@ -23,13 +23,14 @@ Made = TypeVar("Made")
 _PLAIN = (str, int, bool, type(None))
 # What can be made again by a call (its attribute ``made``), and the name that its line gets.
 _NAMES = {"LoadedModel": "model", "TrainingRun": "training"}
+_COUNTED = "# Layers, heads and tokens count from 0 here, and from 1 on the page."
 _INTRODUCTION = (
     "The first cell installs Inside BERT where `import lab` does not work yet. The lab is on no package index, so say "
-    "where you have it. In this notebook, layers, heads and tokens are numbered from 0."
+    "where you have it. In this notebook, layers, heads and tokens count from 0, and on the page from 1."
 )
 # Not by the name alone: on a package index, that could be anybody's.
 _INSTALLING = """\
-inside_bert = "."  # the folder of the lab, its wheel, or the address of its repository
+inside_bert = "."  # where the lab is: its folder, its wheel, or the address of its repository
 
 from importlib.util import find_spec
 
@@ -37,7 +38,8 @@ if find_spec("lab") is None:
     import subprocess
     import sys
 
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", inside_bert], check=True)"""
+    if subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", inside_bert]).returncode:
+        raise SystemExit(f"The lab is not at {inside_bert!r}. Say in the first line of this cell where it is.")"""
 
 
 def argument(function: Callable[..., Made], *arguments: Any, **options: Any) -> Made:
@@ -55,10 +57,11 @@ def python_of(call: partial[Any]) -> tuple[str, str]:
     return writer.setup(), expression
 
 
-def notebook(call: partial[Any], title: str) -> str:
+def notebook(call: partial[Any], title: str, *, kept: bool = True) -> str:
     """Write the notebook (JSON, nbformat 4) that makes the figure of ``call`` again, and lists its numbers in a table.
 
-    ``title`` is shown as plain text. Raises the errors of :func:`python_of`.
+    ``title`` is shown as plain text. A figure that cannot be ``kept`` as a file is a table itself. Raises the errors of
+    :func:`python_of`.
     """
     import nbformat
     from nbformat import v4
@@ -71,7 +74,7 @@ def notebook(call: partial[Any], title: str) -> str:
             v4.new_code_cell(f"# Written by Inside BERT {lab.__version__}.\n{_INSTALLING}"),
             v4.new_code_cell(setup),
             v4.new_code_cell(f"figure = {expression}\nfigure"),
-            v4.new_code_cell('figure.table() if hasattr(figure, "table") else figure'),
+            *([v4.new_code_cell("figure.table()")] if kept else []),
         ],
         metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
     )
@@ -87,11 +90,11 @@ def script(call: partial[Any], name: str, *, kept: bool) -> str:
     """
     writer = _Writer()
     expression = writer.write(call)
-    lines = [writer.setup(), f"figure = {expression}"]
+    lines = [_COUNTED, writer.setup(), f"figure = {expression}"]
     if kept:
         runs = [each for each in writer.names.values() if each.startswith("traced")]
-        of = ", of=" + (runs[0] if len(runs) == 1 else "[" + ", ".join(runs) + "]") if runs else ""
-        lines.append(f"figure.save({name + '.html'!r}{of})")
+        run = ", run=" + (runs[0] if len(runs) == 1 else "[" + ", ".join(runs) + "]") if runs else ""
+        lines.append(f"figure.save({name + '.html'!r}{run})")
     return "\n".join([*lines, f"print({'figure.table()' if kept else 'figure'})"])
 
 

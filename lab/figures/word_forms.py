@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
 import numpy as np
 
 from lab.analysis.flow.cuts import Cuts, Way, is_sink, same_elsewhere
 from lab.analysis.flow.ways import effect
 from lab.analysis.layers.lens import first_read
-from lab.charts.components.word_forms import CUT_TOKENS, CutToken, WordForms
+from lab.charts.components.word_forms import CUT_TOKENS, CutToken, OnPage, WordForms
+from lab.charts.kept.drawings import Live
+from lab.figures.choices import FITTED, PLAIN
 from lab.figures.cut_story import cut_story, name_of, only_token
 from lab.figures.forming import Forming, bare, story, words_after
 from lab.models.trace import Trace
@@ -70,7 +77,39 @@ def word_forms(trace: Trace, watched: int, cut: str = "", fitted: bool = False) 
         title=_title(forming),
         hint=_hint(forming, len(trace) - len(lanes)),
         is_blank=forming.is_blank,
+        with_ways=partial(_with_ways, watched=watched, cut=cut, fitted=fitted),
     )
+
+
+def _with_ways(trace: Trace, watched: int, cut: str, fitted: bool) -> Live:
+    """The picture without cuts and, for each token that is cut, in every way in which it can be cut.
+
+    The lab has computed these runs already: the figure lists what the word keeps in each of them.
+    """
+    figure, (now, _) = word_forms(trace, watched, cut, fitted), Cuts.read(cut, trace, watched)
+    known = {str(now): now, "": Cuts()}
+    for each in figure.ways:
+        known |= {str(cuts): cuts for cuts in [now.healed(each.token), *_every_way(now, each.token, each.offered)]}
+    states = list(known)
+    lens = "" if not figure.words else FITTED if fitted else PLAIN
+    payloads = [word_forms(trace, watched, state, fitted).payload(OnPage(lens=lens)) for state in states]
+    moves = {at: dict(_moves(known[state], figure, states)) for at, state in enumerate(states)}
+    return Live("word_forms", payloads, moves)
+
+
+def _every_way(cuts: Cuts, token: int, offered: Any) -> list[Cuts]:
+    return [cuts.cut(token, Way(way)) for way in offered]
+
+
+def _moves(cuts: Cuts, figure: WordForms, states: list[str]) -> Iterator[tuple[str, int]]:
+    """What a click reports, as ``host.js`` writes it, and the place of the known state to which it leads."""
+    clicks: list[tuple[list[object], Cuts]] = [(["heal"], Cuts())]
+    for each in figure.ways:
+        clicks.append((["token", each.token], cuts.token(each.token)))
+        clicks += [(["way", each.token, way], cuts.cut(each.token, Way(way))) for way in each.offered]
+    for click, then in clicks:
+        if str(then) in states:
+            yield json.dumps(click, separators=(",", ":")), states.index(str(then))
 
 
 def _words(forming: Forming, fitted: bool) -> list[list[tuple[str, float]]]:

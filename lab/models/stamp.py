@@ -6,6 +6,7 @@ import hashlib
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from lab.models.proof import Proof
     from lab.models.trace import Trace
 
-# What decides a number, or draws it; the lab itself has a version only if it is installed.
-_PACKAGES = ("inside-bert", "torch", "tokenizers", "numpy")
+# What decides a number.
+_PACKAGES = ("torch", "tokenizers", "numpy")
 Stamp = tuple[tuple[str, str], ...]
 
 
@@ -48,7 +49,7 @@ def stamp(runs: Sequence[Trace | LoadedModel], proofs: Mapping[Trace, Proof] | N
         lines.append(("In Python", python))
     elif not runs:
         lines.append(("Model", "not recorded in this file"))
-    return (*lines, ("Versions", _versions()))
+    return (*lines, ("Versions", _versions()), ("Kept on", f"{datetime.now(UTC):%Y-%m-%d}"))
 
 
 def _of_model(model: LoadedModel) -> list[tuple[str, str]]:
@@ -86,7 +87,7 @@ def weights_hash(model: LoadedModel) -> str:
 def compared(proof: Proof | None) -> str:
     """Say what the comparison of a run with Hugging Face found, or that there was none."""
     if proof is None:
-        return "not compared"
+        return "not compared before the figure was kept"
     broken = proof.first_failure
     if broken is None:
         return f"{len(proof.rows)} steps compared, largest difference {proof.largest_difference:.1e}"
@@ -94,7 +95,9 @@ def compared(proof: Proof | None) -> str:
 
 
 def _versions() -> str:
-    found = [f"Python {platform.python_version()}"]
+    import lab
+
+    found = [f"Inside BERT {lab.__version__}", f"Python {platform.python_version()}"]
     for name in _PACKAGES:
         try:
             found.append(f"{name} {version(name)}")

@@ -28,6 +28,9 @@ from lab.ui.teaching import larger_chart, larger_plotly
 _PLAIN = (str, int, float, bool, type(None))
 _SPECIFICATION = 30_000  # about the bytes of a chart's specification
 _LAST, _SEEN, _CODE = "_last_figure", "_seen_figure", "The code that just ran"
+_ARCS = (
+    "The arcs lead from the chosen token to the tokens at which it looks. The thicker an arc, the more it looks there."
+)
 _FIT = 4  # the number of columns that fit on the page without scrolling
 _MIME = {
     "csv": "text/csv",
@@ -193,40 +196,41 @@ def show_numbers(
     icon = ":material/more_horiz:"
     if alone.is_on():
         return
-    told = taking.told_of(key) if of_step else []
+    told = taking.told_of(key) if of_step else [_ARCS]
     with st.popover(label, icon=icon, type="tertiary", help=label, on_change="rerun", key=f"{key}.table") as pop:
         if of_step:
             st.session_state[_LAST] = pop
         if pop.open:
             table = make_table()
-            st.dataframe(table)
-            if len(table.columns) > _FIT:
-                st.caption(f"{len(table.columns)} columns: scroll the table sideways, or download the CSV.")
             with st.container(horizontal=True):
                 file("CSV", key, "csv", to_csv(table))
                 if isinstance(figure, Figure) and drawable(figure):
                     file("PNG", key, "png", partial(_drawn, png, figure))
                     file("SVG", key, "svg", partial(_drawn, svg, figure))
                 if call is not None:
-                    take_notebook(call, key)
+                    take_notebook(call, key, kept=figure is not None)
                 if figure is not None:
                     said, make = taking.kept_file(figure, call, table, told)
-                    file(said, key, "html", make)
+                    file(said, key, "html", make, "One HTML file that shows this figure without a network, alive.")
             if figure is not None:
-                taking.show_address(key)
+                taking.show_address(key, figure)
             if call is not None:
                 taking.show_script(call, key, kept=figure is not None)
+            st.dataframe(table)
+            if len(table.columns) > _FIT:
+                st.caption(f"{len(table.columns)} columns: scroll the table sideways, or download the CSV.")
 
 
-def file(label: str, key: str, kind: str, data: bytes | Callable[[], str | bytes]) -> None:
+def file(label: str, key: str, kind: str, data: bytes | Callable[[], str | bytes], help: str | None = None) -> None:
     """Offer a download that does not rerun the page; if ``data`` is a function, the function is called at the click."""
-    name, mime = f"{key}.{kind}", _MIME[kind]
-    st.download_button(label, data, name, mime, name, on_click="ignore", type="tertiary", icon=":material/download:")
+    name, mime, icon = f"{key}.{kind}", _MIME[kind], ":material/download:"
+    st.download_button(label, data, name, mime, name, help=help, on_click="ignore", type="tertiary", icon=icon)
 
 
-def take_notebook(call: partial[Any], key: str) -> None:
-    """Offer a notebook for download that recomputes ``call``."""
-    file("Notebook", key, "ipynb", partial(_notebook, call, key))
+def take_notebook(call: partial[Any], key: str, *, kept: bool) -> None:
+    """Offer a notebook for download that recomputes ``call``, a table unless the figure can be ``kept`` as a file."""
+    told = "The lines of Python below, for Jupyter."
+    file("Notebook", key, "ipynb", partial(_notebook, call, key, kept), told)
 
 
 def _drawn(draw_it: Callable[[Figure], str | bytes], figure: Figure) -> str | bytes:
@@ -236,10 +240,10 @@ def _drawn(draw_it: Callable[[Figure], str | bytes], figure: Figure) -> str | by
         return draw_it(figure)
 
 
-def _notebook(call: partial[Any], title: str) -> str:
+def _notebook(call: partial[Any], title: str, kept: bool) -> str:
     from lab.figures.notebook import notebook
 
-    return notebook(call, title)
+    return notebook(call, title, kept=kept)
 
 
 def code(*functions: Callable[..., Any]) -> None:

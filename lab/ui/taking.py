@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from lab.charts.base.labels import visible
 from lab.charts.kept.keepable import Keepable
 from lab.course.words import plain
 from lab.ui import address
@@ -21,6 +22,17 @@ _FIGURES = "_figures_of_the_next_meaning"
 _MARKS = re.compile(r"(?<!\\)[*`]+")
 _PLAIN = re.compile(r"[A-Za-z0-9_.-]+")  # the names that deploy/haproxy.cfg lets into a frame
 _MEGABYTE = 1_000_000
+# Pixels of a frame in which a figure of this kind fits at the width of a page.
+_HEIGHTS = {
+    "SentenceRow": 280,
+    "RowBuilt": 560,
+    "WordForms": 680,
+    "Machine": 680,
+    "HeadView": 680,
+    "NeuronChart": 680,
+    "TreeChart": 680,
+    "ModelView": 760,
+}
 _ONCE = "check."  # the figures of questions, which differ from learner to learner
 
 
@@ -121,16 +133,22 @@ def show_script(call: partial[Any], key: str, *, kept: bool) -> None:
         st.code(lines, language="python", wrap_lines=True)
 
 
-def show_address(key: str) -> None:
-    """Draw the address that shows the figure ``key`` alone, and the frame for a slide or a course page.
+def show_address(key: str, figure: Keepable) -> None:
+    """Draw the address that shows the figure ``key`` alone, and the frame for a course page or a slide.
 
     The figures of checks and of rooms have no such address.
     """
     alone = address.link(alone=key)
     if not alone or key.startswith(_ONCE) or address.here().id == "room" or not _PLAIN.fullmatch(key):
         return
-    frame = f'<iframe src="{escape(alone)}" width="100%" height="480" title="A figure of Inside BERT"></iframe>'
+    size, named = _HEIGHTS.get(type(figure).__name__, 480), visible(figure.heading, None)
+    frame = f'<iframe src="{escape(alone)}" width="100%" height="{size}" title="{escape(named)}"></iframe>'
     with st.expander("On another page", icon=":material/open_in_new:"):
-        st.caption("The address shows this figure alone, alive. The second line puts it into a slide or a course page.")
+        st.caption(
+            "The address shows this figure alone, alive. The second line puts it into a course page or a slide. Both "
+            "need the network and this server; “Keep it” needs neither."
+        )
+        if address.is_only_here(alone):
+            st.caption("This address works on this computer only.")
         st.code(alone, language=None, wrap_lines=True)
         st.code(frame, language="html", wrap_lines=True)

@@ -34,7 +34,7 @@ class TreeChart(Keepable):
 
     def drawing(self) -> Live:
         """Return the tree as a file draws it."""
-        return Live("influence_tree", [self.payload])
+        return Live("influence_tree", [self.payload], titled=True)
 
     def _repr_html_(self) -> str:
         """Show the tree's table in a notebook."""

@@ -35,7 +35,7 @@ class NeuronChart(Keepable):
 
     def drawing(self) -> Live:
         """Return the row as a file draws it."""
-        return Live("neuron_view", [self.payload])
+        return Live("neuron_view", [self.payload], titled=True)
 
     def _repr_html_(self) -> str:
         """Show the row's table in a notebook."""

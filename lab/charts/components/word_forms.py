@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -14,8 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from lab.charts.base.labels import visible
 from lab.charts.base.tables import unique_names
 from lab.charts.components.packing import pack
-from lab.charts.kept.drawings import Live
+from lab.charts.kept.drawings import Drawing, Live
 from lab.charts.kept.keepable import Keepable
+
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
+    from lab.models.trace import Trace
 
 # A sentence as a list of parts, each with its text and its kind. FROM marks a token of the text, WORD a word of the
 # vocabulary.
@@ -139,6 +143,8 @@ class WordForms(Keepable):
         The name of the figure, and a hint on what to try next.
     is_blank
         Whether the watched token hides a word.
+    with_ways
+        Makes the drawing with the other ways to cut its tokens, from the figure's run; None if there are none.
     """
 
     tokens: Sequence[str]
@@ -162,6 +168,7 @@ class WordForms(Keepable):
     title: str
     hint: str
     is_blank: bool
+    with_ways: Callable[[Trace], Live] | None = field(default=None, repr=False)
 
     @property
     def alt(self) -> str:
@@ -174,8 +181,14 @@ class WordForms(Keepable):
         return self.title
 
     def drawing(self) -> Live:
-        """Return the picture as it is; :func:`lab.figures.keeping.keep` adds the other ways to cut a token."""
+        """Return the picture as it is, without the other ways to cut a token."""
         return Live("word_forms", [self.payload()])
+
+    def drawing_from(self, runs: Sequence[Trace | LoadedModel]) -> Drawing:
+        """Return the picture with the other ways to cut its tokens, which need the run."""
+        if self.with_ways is None or not runs:
+            return self.drawing()
+        return self.with_ways(cast("Trace", runs[0]))
 
     @property
     def is_cut(self) -> bool:

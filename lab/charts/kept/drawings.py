@@ -19,11 +19,14 @@ class Live:
         Its data, one block for each of its states; it begins with the first.
     moves
         For a state, the states to which a click leads, by what the component reports, as JSON without its first part.
+    titled
+        Whether the component writes the figure's name itself.
     """
 
     name: str
     payloads: Sequence[bytes] = field(repr=False)
     moves: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
+    titled: bool = False
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ _HERE = Path(__file__).parent
 # Bytes that a file may have without a word: a longer text makes a larger file, and the page says so before.
 EXPECTED = {Live: 400_000, Chart: 1_200_000, StillPicture: 400_000}
 _MARK = re.compile(r"\{\{ (\w+) \}\}")
+_QUOTED = re.compile("\u2068([^\u2069]*)\u2069")  # a token, as lab/course/words.py quotes it
 _CELL = 24  # about the bytes of a table's cell
 
 
@@ -41,7 +42,7 @@ class About:
     heading
         The heading; "" for the figure's own name.
     caption
-        A sentence on how to read the figure; "" for its description.
+        A sentence on how to read the figure; "" for its description, unless the figure describes itself as it changes.
     meaning
         What the figure's numbers mean, in plain text.
     stamp
@@ -83,10 +84,11 @@ def written(figure: Shown, about: About, drawing: Drawing | None = None, table: 
     parts = {
         "policy": _policy(scripts),
         "style": _own("page.css"),
-        "title": escape(named if not about.heading else f"{about.heading}: {named}"),
+        "title": escape(f"{named} — Inside BERT"),
         "heading": escape(about.heading or named),
         "name": escape(named),
-        "caption": escape(about.caption or _description(figure)),
+        "unseen": "unseen" if _is_named(drawn) or not about.heading else "",
+        "caption": escape(about.caption or ("" if isinstance(drawn, Live) else _description(figure))),
         "drawing": drawn.svg if isinstance(drawn, StillPicture) else "",
         "meaning": _meaning(about.meaning),
         "table": _table(frame, named),
@@ -107,6 +109,11 @@ def expected(drawing: Drawing, table: pd.DataFrame) -> int:
     if isinstance(drawing, Chart):
         return cells + 910_000 + _CELL * len(drawing.spec["data"]["values"])
     return cells + len(drawing.svg)
+
+
+def _is_named(drawing: Drawing) -> bool:
+    """Return whether the drawing has the figure's name in it."""
+    return isinstance(drawing, Chart) or (isinstance(drawing, Live) and drawing.titled)
 
 
 def _description(figure: Shown) -> str:
@@ -175,7 +182,8 @@ def _json(data: dict[str, Any]) -> str:
 def _meaning(said: Sequence[str]) -> str:
     if not said:
         return ""
-    return "<section><h2>What this means</h2>" + "".join(f"<p>{escape(each)}</p>" for each in said) + "</section>"
+    texts = (_QUOTED.sub(r'<bdi translate="no">\1</bdi>', escape(each)) for each in said)
+    return "<section><h2>What this means</h2>" + "".join(f"<p>{each}</p>" for each in texts) + "</section>"
 
 
 def _stamp(lines: Sequence[tuple[str, str]]) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from lab.models.loading import LoadedModel
     from lab.models.trace import Trace
 
 
@@ -40,19 +41,23 @@ class Keepable(ABC):
     def drawing(self) -> Drawing:
         """Return the figure as a file draws it."""
 
-    def save(self, path: str | Path, of: Trace | Sequence[Trace] = ()) -> None:
+    def drawing_from(self, runs: Sequence[Trace | LoadedModel]) -> Drawing:
+        """Return :meth:`drawing` with everything that only the figure's ``runs`` can add to it."""
+        return self.drawing()
+
+    def save(self, path: str | Path, run: Trace | Sequence[Trace] = ()) -> None:
         """Keep the figure as one HTML file, which needs neither the lab nor a network.
 
         Parameters
         ----------
         path
             The file to write.
-        of
+        run
             The run that the figure shows, or its runs. The file's last lines then name the model with its hash, and the
-            text.
+            text; and the picture of a word that forms brings the other ways to cut its tokens along.
         """
         from lab.models.stamp import stamp
 
-        runs = of if isinstance(of, Sequence) else [of]
+        runs = run if isinstance(run, Sequence) else [run]
         about = About(stamp=stamp(runs))
-        Path(path).write_bytes(written(self, about))
+        Path(path).write_bytes(written(self, about, self.drawing_from(runs)))

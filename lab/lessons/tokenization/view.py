@@ -100,7 +100,7 @@ def show_rows(frame: pd.DataFrame, name: str, call: partial[pd.DataFrame] | None
     with st.container(horizontal=True):
         file("CSV", name, "csv", partial(to_csv, frame))
         if call is not None:
-            take_notebook(call, name)
+            take_notebook(call, name, kept=False)
 
 
 def _show_agreement(view: TokenizationView) -> None:

@@ -142,7 +142,7 @@ def link(alone: str = "") -> str:
     at, unwritten = st.session_state.get(_UNWRITTEN, ("", {}))
     stale = set(not_on_page())
     named = (unwritten if at == here().id else {}) | {
-        name: value for name, value in written().items() if name not in stale
+        name: value for name, value in written().items() if name not in stale and name != _ALONE
     }
     return f"{page}?{urlencode(named | ({_ALONE: alone, 'embed': 'true'} if alone else {}))}".rstrip("?")
 

@@ -2,7 +2,8 @@
 
 The page's script runs as always, so that the figure gets the choices of the link. But nothing of the page is sent to
 the browser, other figures are not made, and the script ends when the figure is drawn. Whoever frames it gets a figure
-and no more: no menu, no button of the page, no way to another page. A visit that began with a figure alone stays so.
+and no more: no menu, no button of the page, and one link, which opens the page in a tab of its own. A visit that began
+with a figure alone stays so.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 # Not part of Streamlit's interface: tests/pages/test_alone.py fails if a version of Streamlit has them no more.
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
-from lab.course.words import quoted
+from lab.course.words import escaped, quoted
 from lab.ui import address, parameters
 
 _LONGEST = 100  # characters of a figure's name
@@ -83,8 +84,8 @@ def skips(key: str) -> bool:
 
 
 @contextmanager
-def drawing(key: str) -> Iterator[None]:
-    """Draw a figure: in its place on the page, or alone; then the page ends with it."""
+def drawing(key: str, heading: str) -> Iterator[None]:
+    """Draw a figure: in its place on the page, or alone, with its ``heading`` below; then the page ends with it."""
     if wanted() is None or skips(key):
         yield
         return
@@ -92,9 +93,15 @@ def drawing(key: str) -> Iterator[None]:
     # Outside of the page's fragments: a click runs the whole page again, with the gate.
     with ThreadState.scoped(fragment_id=None, delta_path=None), place:
         yield
-        if label := _label():
-            st.caption(label)
+        st.caption("  \n".join(each for each in (_source(heading), _label()) if each))
     raise _Drawn
+
+
+def _source(heading: str) -> str:
+    """Name the figure, and link to its page, which opens beside the frame."""
+    page = address.link()
+    lab = f"[Inside BERT]({page})" if page else "Inside BERT"
+    return f"{escaped(heading)} · {lab}" if heading else lab
 
 
 def _label() -> str:

@@ -16,12 +16,20 @@ from lab.ui.drawing import framed, show_numbers
 
 
 def mount(
-    name: str, payload: bytes, key: str, *, states: Sequence[str] = (), on_change: Callable[[], None] | None = None
+    name: str,
+    payload: bytes,
+    key: str,
+    *,
+    heading: str = "",
+    states: Sequence[str] = (),
+    on_change: Callable[[], None] | None = None,
 ) -> dict[str, Any]:
     """Show the component ``name`` with the payload that :func:`lab.charts.components.packing.pack` made for it.
 
     Parameters
     ----------
+    heading
+        The name of the figure, for a frame that shows it alone.
     states
         The states that the component may report with ``setStateValue`` or ``setTriggerValue``. Each report causes a
         rerun, so the browser itself answers whatever it can.
@@ -38,7 +46,7 @@ def mount(
     if figure == key:
         taking.begin_figure(key)
     callbacks: dict[str, Any] = {f"on_{state}_change": on_change or _rerun for state in states}
-    with alone.drawing(figure):
+    with alone.drawing(figure, heading):
         result = _component(name)(key=key, data=payload, **callbacks)
     return {state: result.get(state) for state in states}
 
@@ -49,7 +57,7 @@ def draw_tree(call: partial[TreeChart], key: str = "influence-tree") -> None:
         return
     chart = call()
     with framed(key):
-        mount("influence_tree", chart.payload, key)
+        mount("influence_tree", chart.payload, key, heading=chart.heading)
         show_numbers(chart.table, key, call, chart)
 
 

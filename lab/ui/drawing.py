@@ -112,7 +112,7 @@ def _draw(ready: _Ready, key: str, clickable: bool, call: partial[Any] | None) -
     figure, drawn = ready.figure, larger_chart(dict(ready.spec))
     select: Literal["rerun", "ignore"] = "rerun" if clickable else "ignore"
     saw(figure)
-    with alone.drawing(key), framed(key):
+    with alone.drawing(key, figure.heading), framed(key):
         event = st.vega_lite_chart(ready.data, drawn, width=figure.width, key=key, alt=figure.alt, on_select=select)
         show_numbers(figure.table, key, call, figure)
     return dict(event) if clickable and isinstance(event, dict) else {}
@@ -141,7 +141,7 @@ def draw_plotly(call: partial[Plotted], key: str) -> None:
     if alone.skips(key):
         return
     plotted = call()
-    with alone.drawing(key), framed(key):
+    with alone.drawing(key, plotted.heading), framed(key):
         st.plotly_chart(larger_plotly(plotted.figure), key=key, alt=plotted.alt, config={"displayModeBar": False})
         show_numbers(plotted.table, key, call, plotted)
 

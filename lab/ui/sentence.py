@@ -44,7 +44,8 @@ def show_row(row: SentenceRow, take: Take = _choose, call: partial[SentenceRow] 
     ``call`` has made the row. A row with arcs can be taken along.
     """
     with st.container(key=_place(row)):
-        mount("sentence", row.payload(), _NAME, states=["choice"], on_change=partial(_hear, row.count, take))
+        hear = partial(_hear, row.count, take)
+        mount("sentence", row.payload(), _NAME, heading=row.heading, states=["choice"], on_change=hear)
         if row.weights is not None:
             show_numbers(row.table, "sentence", call, row, of_step=False)
 

@@ -64,8 +64,11 @@ def test_a_frame_shows_one_figure(
     inside = frame(page, course, address(lab.url, figure), size)
     expect(inside.locator(FIGURES[figure][1]).first).to_be_visible()
     expect(inside.get_by_test_id("stHeader")).to_be_hidden()
-    for gone in ("stSidebar", "stTopNav", "stPopover", "stHeading", "stMarkdown", "stAlert"):
+    for gone in ("stSidebar", "stTopNav", "stPopover", "stHeading", "stAlert", "stButton"):
         expect(inside.get_by_test_id(gone)).to_have_count(0)
+    back = inside.get_by_test_id("stCaptionContainer").get_by_role("link")  # it leaves the frame
+    expect(back).to_have_attribute("target", "_blank")
+    assert "alone" not in (back.get_attribute("href") or "alone")
     wide = inside.locator("html").evaluate("e => [e.scrollWidth, window.innerWidth]")
     assert wide[0] <= wide[1]
 

@@ -21,8 +21,8 @@ from tests.charts.payloads import unpack
 from tests.pages.apptest import go, reveal, steps_of, visit
 from tests.thorough import some
 
-# What every page's tree has: the two roots, the end of the run, the place of the figure, and its style sheet.
-FRAME = {"main", "sidebar", "event", "flex_container", "html"}
+# What every page's tree has: the two roots, the end of the run, the place of the figure, its style sheet, its name.
+FRAME = {"main", "sidebar", "event", "flex_container", "html", "caption"}
 TEXT = "The cat sat on the mat."
 PLAIN = "[A-Za-z0-9_.-]+"
 PAGES = [each.page.removeprefix("pages/") for each in (*LESSONS, *BENCHES, *EXPERIMENTS)]
@@ -129,10 +129,19 @@ def test_a_room_or_a_class_changes_nothing(params: dict[str, str]) -> None:
 
 def test_a_model_that_has_learned_nothing_is_labelled() -> None:
     at = alone("3_Self-attention.py", "attention-map", step="map", weights="Random", twin_seed="3")
-    assert kinds(at) == {"vega_lite_chart", "caption"}
-    assert at.caption[0].value == "Random weights, seed 3: nothing is learned here."
+    assert kinds(at) == {"vega_lite_chart"}
+    said = "Attention weights, layer 5, head 11 · Inside BERT  \nRandom weights, seed 3: nothing is learned here."
+    assert at.caption[0].value == said
     at = alone("3_Self-attention.py", "attention-map", step="map", mode="Toy")
-    assert at.caption[0].value.startswith("A toy model.")
+    assert "A toy model." in at.caption[0].value
+
+
+def test_a_figure_alone_names_itself_and_links_to_its_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type(taking.address.st.context), "url", "https://lab.example/Self-attention")
+    at = alone("3_Self-attention.py", "row-built", step="build-a-row", text=TEXT)
+    assert at.caption[0].value.startswith("The row of “")
+    link = re.search(r"\[Inside BERT\]\((https://lab\.example/Self-attention\?[^)]*)\)", at.caption[0].value)
+    assert link is not None and "text=The+cat" in link[1] and "alone" not in link[1] and "embed" not in link[1]
 
 
 @pytest.fixture

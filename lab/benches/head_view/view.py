@@ -116,7 +116,8 @@ def show(seen: LinesView) -> None:
     call = partial(head_view_of, trace, seen.layer, seen.words, heads, hide, COVER.chosen())
     view = call()
     st.markdown(_READING)
-    mount("head_view", view.payload(), _KEY, states=("view",), on_change=partial(_hear, trace.model.config.heads))
+    hear = partial(_hear, trace.model.config.heads)
+    mount("head_view", view.payload(), _KEY, heading=view.heading, states=("view",), on_change=hear)
     tell(_READING)
     if len(heads) == 1:
         meaning(looks_most(trace, (seen.layer, heads[0])))

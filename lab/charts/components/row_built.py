@@ -31,6 +31,7 @@ class RowBuilt(Keepable):
     context       (d_k,), the sum over all keys, drawn or not
     rest          the number of keys that are not drawn
     scaled        whether the model divides by √d_k
+    place         the layer and the head, in words; "" to leave them out
     means         the meaning of each of the four stages, in plain words; empty to leave it out
 
     Raises ValueError for numbers that are not finite, or weights outside [0, 1].
@@ -47,6 +48,7 @@ class RowBuilt(Keepable):
     rest: int = 0
     scaled: bool = True
     means: Sequence[str] = ()
+    place: str = ""
 
     def __post_init__(self) -> None:
         numbers = np.concatenate([np.ravel(part) for part in (self.scores, self.values, self.context)])
@@ -57,7 +59,7 @@ class RowBuilt(Keepable):
     @property
     def heading(self) -> str:
         """The name of the figure."""
-        return f"The row of “{visible(self.query)}”, built step by step"
+        return f"The row of “{visible(self.query)}”, built step by step{self.place and f', {self.place}'}"
 
     @property
     def alt(self) -> str:

@@ -88,7 +88,7 @@ def written(figure: Shown, about: About, drawing: Drawing | None = None, table: 
         "heading": escape(about.heading or named),
         "name": escape(named),
         "unseen": "unseen" if _is_named(drawn) or not about.heading else "",
-        "caption": escape(about.caption or ("" if isinstance(drawn, Live) else _description(figure))),
+        "caption": _caption(about.caption or ("" if isinstance(drawn, Live) else _description(figure))),
         "drawing": drawn.svg if isinstance(drawn, StillPicture) else "",
         "meaning": _meaning(about.meaning),
         "table": _table(frame, named),
@@ -109,6 +109,10 @@ def expected(drawing: Drawing, table: pd.DataFrame) -> int:
     if isinstance(drawing, Chart):
         return cells + 910_000 + _CELL * len(drawing.spec["data"]["values"])
     return cells + len(drawing.svg)
+
+
+def _caption(text: str) -> str:
+    return f'<p class="caption">{escape(text)}</p>' if text else ""
 
 
 def _is_named(drawing: Drawing) -> bool:

@@ -12,6 +12,7 @@ from lab.analysis.heads.attention import attention_map, attention_row, heaviest
 from lab.charts.components.row_built import RowBuilt
 from lab.course.pages import bench_of
 from lab.course.words import VISIBLE, named, signed, told_apart, unmarked
+from lab.figures.attention import place
 from lab.lessons.self_attention import LESSON
 from lab.models import forward
 from lab.models.trace import Trace
@@ -240,6 +241,7 @@ def row_built(traced: Trace, layer: int, head: int, query: int, key: int) -> Row
         row.context,
         rest=n - len(seen),
         scaled=traced.model.config.scaled_scores,
+        place=place(layer, head),
     )
 
 
@@ -258,7 +260,7 @@ def show(view: OneHead) -> None:
     call = view.figure(row_built)
     figure = replace(call(), means=tuple(map(unmarked, said(view.spot))))
     with framed("row-built"):
-        mount("row_built", figure.payload(), "row-built")
+        mount("row_built", figure.payload(), "row-built", heading=figure.heading)
         show_numbers(figure.table, "row-built", call, figure)
     sharpest = sharpest_word(view.spot)
     if sharpest not in (None, view.query):

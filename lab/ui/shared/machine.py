@@ -101,7 +101,8 @@ def show_machine(trace: Trace, key: str, setting: MachineSetting) -> None:
     call = partial(machine, shown, seen.watched, seen.layer, seen.head)
     figure = kept(shown, (machine, seen.watched, seen.layer, seen.head), call)
     if alone.is_on():
-        mount("machine", figure.payload(), key, states=["act"], on_change=partial(_act, trace, key, begin, None))
+        hear = partial(_act, trace, key, begin, None)
+        mount("machine", figure.payload(), key, heading=figure.heading, states=["act"], on_change=hear)
         return
     now = selection.current()
     page = MachineOnPage(

@@ -10,7 +10,7 @@ import streamlit as st
 
 from lab.analysis.flow.cuts import Cuts, Way
 from lab.analysis.words.masking import is_hidden
-from lab.charts.components.word_forms import ALONE, OnPage
+from lab.charts.components.word_forms import ALONE, OnPage, WordForms
 from lab.course.pages import lesson_of, number
 from lab.figures.choices import FITTED, PLAIN
 from lab.figures.forming import Forming
@@ -24,6 +24,7 @@ from lab.ui.components import mount
 from lab.ui.drawing import show_numbers
 from lab.ui.parameters import CUT, HEAD, KEY_TOKEN, LAYER, READ_WITH, TOKEN, WATCH
 from lab.ui.reports import PictureActed, heard
+from lab.ui.taking import tell
 
 _OF, _DOOR = "_word_forms_of", "_word_forms_door"
 # The lesson to which each part of the picture leads.
@@ -72,13 +73,24 @@ def show_word_forms(
     said = lens if choose_lens or lens != READ_WITH.chosen() else ""  # the page has its own control for the lens
     offered = lenses if choose_lens else ()
     sent = chart.payload(replace(page, doors=doors, hint=hint, lenses=offered, lens=said))
-    mount("word_forms", sent, key, states=["act"], on_change=partial(_act, key, trace, at))
+    mount("word_forms", sent, key, heading=chart.heading, states=["act"], on_change=partial(_act, key, trace, at))
+    tell(_how_to_read(chart))
     if not page.waits:
         show_numbers(chart.table, key, call, chart)
     address.keep_in_url()
     if choose_lens:
         address.keep(READ_WITH)
     return Forming.of(trace, at, cuts)
+
+
+def _how_to_read(chart: WordForms) -> str:
+    """Say how to read the picture, for its file."""
+    blank = "; ▢ is the blank" if chart.is_blank else ""
+    words = " On the right are the words that a lens reads from the vector after a layer." if chart.words else ""
+    return (
+        f"Each row is a token, and each column is a layer{blank}. The wider a link, the more it brings. The larger a "
+        f"circle, the more the layer adds by itself.{words}"
+    )
 
 
 def _lenses(trace: Trace, watched: int) -> tuple[str, ...]:

@@ -8,6 +8,7 @@
 const KEPT = [
   "code, pre, .katex, textarea",
   '[data-testid="stVegaLiteChart"], [data-testid="stPlotlyChart"], [data-testid="stDataFrame"], [data-testid="stTable"]',
+  ".blank-sentence, .st-key-_first_guess, .st-key-_first_picked",
   '.st-key-model [data-baseweb="select"], .st-key-other_model [data-baseweb="select"]',
 ].join(", ");
 const TEXTS = '[data-testid="stMarkdownContainer"]';

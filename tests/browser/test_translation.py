@@ -18,7 +18,15 @@ from tests.browser.harness import WATCH, wait_idle
 TEXT = "The dogs that chased the cat were tired. مرحبا 🙂"
 TRANSLATED = "übersetzt"
 # The places of a page that speak the model's language: what each shows, one text for each element.
-KEPT = ("code, pre", ".katex", '[data-testid="stVegaLiteChart"]', ".tokens", ".root", "quoted")
+KEPT = (
+    "code, pre",
+    ".katex",
+    '[data-testid="stVegaLiteChart"]',
+    ".tokens",
+    ".root",
+    ".blank-sentence, .st-key-_first_guess",
+    "quoted",
+)
 
 # Gives every text of the page, also those in the components: [text, kept, where].
 _EVERY_TEXT = """
@@ -86,6 +94,7 @@ def foreign(browser: Browser) -> Iterator[Page]:
         ("Head_view?layer=2", (".root", "quoted")),
         ("Neuron_view?layer=2&token=3", (".root", "quoted")),
         ("Tokenization?step=Tokens", (".tokens",)),
+        ("?", (".blank-sentence, .st-key-_first_guess",)),
     ],
 )
 def test_nothing_of_the_model_changes(lab: Lab, foreign: Page, address: str, places: Sequence[str]) -> None:

@@ -363,7 +363,7 @@ class HeadView {
     if (rows) {
       const of = `${this.left.length === this.n ? "all" : this.left.length} rows in ${this.heads.size} ${this.heads.size === 1 ? "head" : "heads"}`;
       // The share is a floor: a single strong edge may cover far more of its row.
-      if (this.share < 100) parts.push(`Each row has the fewest edges that cover at least ${this.share} % of it.`);
+      if (this.share < 100) parts.push(`Each row has the fewest edges that cover at least ${this.share} % of ${this.right.length < this.n ? "what is not hidden" : "it"}.`);
       parts.push(`The ${this.total.edges.toLocaleString("en")} edges carry ${percent(this.total.mass)} of the attention of ${of}.`);
       const hidden = this.hiddenMass();
       if (this.hideSpecial) parts.push(`Hidden: ${percent(hidden)} goes to special tokens.`);

@@ -64,7 +64,8 @@ def downloads_allowed() -> bool:
     return os.environ.get("LAB_ALLOW_DOWNLOADS") == "1"
 
 
-@st.cache_data(ttl=30, show_spinner=False)
+# Nobody can change a tuple; st.cache_data, which copies what it keeps, would warn in Python without a server.
+@st.cache_resource(ttl=30, show_spinner=False)
 def model_ids() -> tuple[str, ...]:
     """The models that a visitor may choose: embedded models, models on disk, and the Hub's if downloads are allowed."""
     from lab.models import hub

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lab.version import __version__
+
 if TYPE_CHECKING:
     from lab.analysis.heads.variants import variants
     from lab.models.interventions import Interventions
@@ -21,9 +23,18 @@ if TYPE_CHECKING:
     from lab.models.tensors import catalogue, tensor
     from lab.models.trace import Trace, trace
 
-__all__ = ["Interventions", "LoadedModel", "Trace", "catalogue", "load_model", "prove", "tensor", "trace", "variants"]
-
-__version__ = "1.0.0"
+__all__ = [
+    "Interventions",
+    "LoadedModel",
+    "Trace",
+    "__version__",
+    "catalogue",
+    "load_model",
+    "prove",
+    "tensor",
+    "trace",
+    "variants",
+]
 
 _HOME = {
     "Interventions": "lab.models.interventions",

@@ -17,12 +17,12 @@ from typing import Any, TypeVar, cast
 import lab
 from lab.models.encoding import Encoding, encode
 from lab.models.interventions import Interventions
+from lab.models.loading import LoadedModel
 from lab.models.trace import Trace, trace, trace_encoding
+from lab.toy.training import TrainingRun
 
 Made = TypeVar("Made")
 _PLAIN = (str, int, bool, type(None))
-# What can be made again by a call (its attribute ``made``), and the name that its line gets.
-_NAMES = {"LoadedModel": "model", "TrainingRun": "training"}
 _COUNTED = "# Layers, heads and tokens count from 0 here, and from 1 on the page."
 _INTRODUCTION = (
     "The first cell installs Inside BERT where `import lab` does not work yet. The lab is on no package index, so say "
@@ -114,8 +114,10 @@ class _Writer:
         """Write an expression for ``value``; a value that is made once and used often gets a name."""
         if isinstance(value, Trace):
             return self._named(value, "traced", self._trace)
-        if type(value).__name__ in _NAMES:
-            return self._named(value, _NAMES[type(value).__name__], self._made)
+        if isinstance(value, LoadedModel):
+            return self._named(value, "model", self._made)
+        if isinstance(value, TrainingRun):
+            return self._named(value, "training", self._made)
         if isinstance(value, tuple | list | frozenset | slice | dict):
             return self._collection(value)
         if isinstance(value, float):
@@ -141,9 +143,9 @@ class _Writer:
             self.lines.append(f"{self.names[id(value)]} = {expression}")
         return self.names[id(value)]
 
-    def _made(self, value: Any) -> str:
+    def _made(self, value: LoadedModel | TrainingRun) -> str:
         if value.made is None:
-            raise TypeError(f"this {type(value).__name__} was built by hand, so the notebook cannot rebuild it.")
+            raise TypeError("a model that was built by hand cannot be made again by a notebook.")
         return self.write(value.made)
 
     def _trace(self, traced: Trace) -> str:

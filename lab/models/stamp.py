@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from lab.models.catalogue import EMBEDDED, WEIGHTS, recorded, sha256
 from lab.models.encoding import encode
 from lab.models.memo import once
+from lab.version import __version__
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
@@ -95,9 +96,7 @@ def compared(proof: Proof | None) -> str:
 
 
 def _versions() -> str:
-    import lab
-
-    found = [f"Inside BERT {lab.__version__}", f"Python {platform.python_version()}"]
+    found = [f"Inside BERT {__version__}", f"Python {platform.python_version()}"]
     for name in _PACKAGES:
         try:
             found.append(f"{name} {version(name)}")

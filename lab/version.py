@@ -1,0 +1,3 @@
+"""The version of the lab."""
+
+__version__ = "1.0.0"

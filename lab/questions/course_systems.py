@@ -112,7 +112,7 @@ def _asked(exercise: Exercise, *, picture: bool) -> str:
         about = f'<a href="{escape(exercise.link)}">{about}</a>'
     figure = f'<p><img src="@@PLUGINFILE@@/{_PICTURE}" alt="{escape(exercise.alt)}"></p>' if picture else ""
     if exercise.picture and not picture:
-        about = f"To answer, you need the figure, which the lab draws. {about}"
+        about = f"You need the figure for this question, and the lab draws it. {about}"
     return f"<p>{in_html(exercise.question.prompt)}</p>{figure}<p>{about}</p>"
 
 

@@ -211,7 +211,9 @@ def show_numbers(
                     take_notebook(call, key, kept=figure is not None)
                 if figure is not None:
                     said, make = taking.kept_file(figure, call, table, told)
-                    file(said, key, "html", make, "One HTML file that shows this figure without a network, alive.")
+                    file(
+                        said, key, "html", make, "One HTML file with this figure, which stays alive without a network."
+                    )
             if figure is not None:
                 taking.show_address(key, figure)
             if call is not None:
@@ -229,7 +231,7 @@ def file(label: str, key: str, kind: str, data: bytes | Callable[[], str | bytes
 
 def take_notebook(call: partial[Any], key: str, *, kept: bool) -> None:
     """Offer a notebook for download that recomputes ``call``, a table unless the figure can be ``kept`` as a file."""
-    told = "The lines of Python below, for Jupyter."
+    told = "The Python below, as a notebook for Jupyter."
     file("Notebook", key, "ipynb", partial(_notebook, call, key, kept), told)
 
 

@@ -104,7 +104,7 @@ def test_gift_is_read_as_what_was_asked(sentence: str) -> None:
     assert category == f"$course$/top/{CATEGORY}" and second.options == first.options
     text = Words(first.text)
     assert text.tags == ["p", "p", "a"] and text.attributes["href"] == LINK
-    needed = "To answer, you need the figure, which the lab draws. About it."
+    needed = "You need the figure for this question, and the lab draws it. About it."
     assert text.words == f"What does {isolated(sentence)} say? 1 − x ~ {{2}}{needed}"
     assert [mark for *_, mark in first.options] == [0, 100, 0]
     assert [Words(option).words for option, *_ in first.options] == [

@@ -165,7 +165,7 @@ def test_a_check_about_a_map_has_it_below() -> None:
     found = 0
     for head in ("1", "2", "3", "4"):
         at = visit(PAGE, step="Check", teach="1", text=TEXTS[0], layer="3", head=head)
-        of_maps = words(at).count("gets most attention from all tokens together")
+        of_maps = words(at).count("gets the most attention from all tokens together")
         assert charts(at) == of_maps
         found += of_maps
     assert found

@@ -83,7 +83,7 @@ class HeadView(Keepable):
 
     @property
     def _hidden(self) -> NDArray[np.bool_]:
-        """Which tokens are hidden at first, (n,)."""
+        """For each token, whether it is hidden at first, (n,)."""
         return np.asarray(self.special, dtype=bool) & self.hide
 
     def table(self, most: int = 200) -> pd.DataFrame:

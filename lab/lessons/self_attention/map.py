@@ -225,7 +225,7 @@ def most_attended_overall(spot: Spot) -> Question | None:
         tail = f", of {n} rows." if key == best else f"; the largest is {received[best]:.2f}."
         return f"Its column adds up to {received[key]:.2f}{tail}"
 
-    prompt = "Every row of the map adds up to 1. Which token gets most attention from all tokens together?"
+    prompt = "Every row of the map adds up to 1. Which token gets the most attention from all tokens together?"
     shares = (received / n).tolist()
     return ranked("most-attended-overall", prompt, shares, lambda key: named(trace, key), why, of=trace.labels)
 

@@ -145,8 +145,8 @@ def show_address(key: str, figure: Keepable) -> None:
     frame = f'<iframe src="{escape(alone)}" width="100%" height="{size}" title="{escape(named)}"></iframe>'
     with st.expander("On another page", icon=":material/open_in_new:"):
         st.caption(
-            "The address shows this figure alone, and it stays alive. The second line puts it into a course page or a slide. "
-            "Both need the network and this server; a file that you keep needs neither."
+            "The address shows this figure alone, and it stays alive. The second line puts it into a course page or a "
+            "slide. Both need the network and this server; a file that you keep needs neither."
         )
         if address.is_only_here(alone):
             st.caption("This address works on this computer only.")

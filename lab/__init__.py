@@ -13,8 +13,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lab.version import __version__
-
 if TYPE_CHECKING:
     from lab.analysis.heads.variants import variants
     from lab.models.interventions import Interventions
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
     from lab.models.proof import prove
     from lab.models.tensors import catalogue, tensor
     from lab.models.trace import Trace, trace
+    from lab.version import __version__
 
 __all__ = [
     "Interventions",
@@ -40,6 +39,7 @@ _HOME = {
     "Interventions": "lab.models.interventions",
     "LoadedModel": "lab.models.loading",
     "Trace": "lab.models.trace",
+    "__version__": "lab.version",
     "catalogue": "lab.models.tensors",
     "load_model": "lab.models.loading",
     "prove": "lab.models.proof",

@@ -88,7 +88,7 @@ def weights_hash(model: LoadedModel) -> str:
 def compared(proof: Proof | None) -> str:
     """Say what the comparison of a run with Hugging Face found, or that there was none."""
     if proof is None:
-        return "not compared before the figure was kept"
+        return "not compared for this file; the lab compares at a click"
     broken = proof.first_failure
     if broken is None:
         return f"{len(proof.rows)} steps compared, largest difference {proof.largest_difference:.1e}"

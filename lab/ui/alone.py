@@ -22,7 +22,7 @@ from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
 from lab.course.words import escaped, quoted
-from lab.ui import address, parameters
+from lab.ui import address, parameters, selection
 
 _LONGEST = 100  # characters of a figure's name
 _WANTED, _PLACE, _FOLDS = "_alone", "_alone_place", "_alone_folds"
@@ -99,7 +99,8 @@ def drawing(key: str, heading: str) -> Iterator[None]:
 
 def _source(heading: str) -> str:
     """Name the figure, and link to its page, which opens beside the frame."""
-    page = address.link()
+    # Not the address of the frame, which does not follow the clicks in it.
+    page = address.absolute(selection.link() | {parameters.STEP.name: parameters.STEP.chosen()})
     lab = f"[Inside BERT]({page})" if page else "Inside BERT"
     return f"{escaped(heading)} · {lab}" if heading else lab
 

@@ -196,7 +196,9 @@ def show_numbers(
     icon = ":material/more_horiz:"
     if alone.is_on():
         return
-    told = taking.told_of(key) if of_step else [_ARCS]
+    told = taking.told_of(key)
+    if not of_step:
+        told.append(_ARCS)
     with st.popover(label, icon=icon, type="tertiary", help=label, on_change="rerun", key=f"{key}.table") as pop:
         if of_step:
             st.session_state[_LAST] = pop

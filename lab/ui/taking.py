@@ -26,13 +26,14 @@ _MEGABYTE = 1_000_000
 _HEIGHTS = {
     "SentenceRow": 280,
     "RowBuilt": 560,
-    "WordForms": 680,
-    "Machine": 680,
-    "HeadView": 680,
+    "WordForms": 560,
+    "Machine": 620,
+    "HeadView": 520,
     "NeuronChart": 680,
     "TreeChart": 680,
     "ModelView": 760,
 }
+_SENTENCE = "sentence"  # the row above a step; a meaning is its own only if no figure is between them
 _ONCE = "check."  # the figures of questions, which differ from learner to learner
 
 
@@ -52,9 +53,8 @@ def begin_figure(key: str) -> list[str]:
     figures = st.session_state.get(_FIGURES)
     if not isinstance(figures, _Figures) or figures.explained:
         figures = st.session_state[_FIGURES] = _Figures()
-    told: list[str] = []
-    figures.told[key] = told
-    return told
+    figures.told.pop(_SENTENCE, None)  # what comes is said of this figure
+    return figures.told.setdefault(key, [])
 
 
 def told_of(key: str) -> list[str]:
@@ -100,12 +100,14 @@ def _write(figure: Keepable, call: partial[Any] | None, table: pd.DataFrame, sai
     from lab.models.stamp import stamp
     from lab.models.trace import Trace
     from lab.ui.runs import is_proven, proof
+    from lab.ui.shared.unreadable import unreadable
 
     heading, told, link = said
     with one_core():
         found = runs_of(call)
         proofs = {each: proof(each) for each in found if isinstance(each, Trace) and is_proven(each)}
-        about = About(heading, "", told, stamp(found, proofs, _python_of(call)), link)
+        warned = [plain(text) for run in found if isinstance(run, Trace) for _, text in unreadable(run)]
+        about = About(heading, "", [*told, *dict.fromkeys(warned)], stamp(found, proofs, _python_of(call)), link)
         return keep(figure, call, about, table)
 
 

@@ -224,7 +224,7 @@ def test_the_stamp_names_all_runs_and_the_comparison(trace: Trace) -> None:
     said = [value for name, value in lines if name.startswith("Compared")]
     assert said == [
         f"{len(proof.rows)} steps compared, largest difference {proof.largest_difference:.1e}",
-        "not compared before the figure was kept",
+        "not compared for this file; the lab compares at a click",
     ]
     assert ("Changed in this run", "no scaling") in lines
     assert compared(lab.prove(trace.model, twice)).startswith("differs from scaled_scores on")

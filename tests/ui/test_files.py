@@ -41,7 +41,8 @@ def test_a_question_about_a_map_has_it_as_a_picture() -> None:
     link = {"text": CAT, "layer": "3"}
     kept = OnScreen((question,), drawn, 7, "layer 3, head 1", (), link, CheckList(0, (question.key,), ()))
     (made,) = exercises(kept, "https://lab.example/Self-attention?layer=3")
-    assert made.picture.startswith(PNG) and made.alt == drawn[question.id].alt
+    assert made.picture.startswith(PNG)
+    assert made.alt == drawn[question.id].heading, "the numbers could give the answer away"
     assert made.about.endswith(
         f", layer 3, head 1. Model: {escaped('lab-minilm')}. A number in brackets is the place of a token in the text."
     )

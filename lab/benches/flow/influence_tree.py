@@ -19,7 +19,7 @@ from lab.figures import flow
 from lab.ui import parameters
 from lab.ui.components import draw_tree
 from lab.ui.drawing import code
-from lab.ui.frame.closing import meaning
+from lab.ui.frame.closing import caveat, meaning
 from lab.ui.parameters import LAYERED
 from lab.ui.sentence import show_sentence
 
@@ -33,14 +33,14 @@ def strongest(tree: Tree) -> int:
 def said(view: FlowView, tree: Tree) -> str:
     """Name the strongest path, and say how much of the attention all drawn paths carry."""
     last, best = np.flatnonzero(tree.depth == tree.depth.max()), strongest(tree)
-    path = " → ".join(view.name(int(tree.token[node])) for node in tree.path(best))
+    path = " → ".join(view.name(int(tree.token[node])) for node in reversed(tree.path(best)))
     drawn = float(tree.product[last].sum(dtype=np.float64))
     counted = "the contributions that lead" if view.norms else "the attention that leads"
-    product = share(float(tree.product[best]))
+    product, each = share(float(tree.product[best])), "shares" if view.norms else "weights"
     return (
-        f"The strongest path to {view.name(view.token)} is {path}. The product of its weights is "
-        f"**{product}**. Together, the {len(last):,} paths drawn to the last level carry {percent(drawn)} of "
-        f"{counted} to the root.{_parked(view, tree, best)}"
+        f"The strongest path to {view.name(view.token)} is {path}. The product of its {each} is **{product}**. "
+        f"Together, the {len(last):,} paths drawn to the last level carry {percent(drawn)} of {counted} to the root."
+        f"{_parked(view, tree, best)}"
     )
 
 
@@ -130,7 +130,7 @@ def _show_layers(view: FlowView, read: Reading, k: int, asked: int) -> None:
         return
     draw_tree(partial(flow.influence, *asked_for))
     meaning(said(view, tree))
-    st.caption("The tree says what could arrive, not what a prediction depends on.")
+    caveat("The tree says what could arrive, not what a prediction depends on.")
     if asked > view.layer + 1:
         st.caption(
             f"A tree of depth {asked} needs {asked} layers, but from layer {view.layer + 1} down there are only "

@@ -116,8 +116,8 @@ def show(seen: LinesView) -> None:
     call = partial(head_view_of, trace, seen.layer, seen.words, heads, hide, COVER.chosen())
     view = call()
     st.markdown(_READING)
-    hear = partial(_hear, trace.model.config.heads)
-    mount("head_view", view.payload(), _KEY, heading=view.heading, states=("view",), on_change=hear)
+    take = partial(_choose_drawn, trace.model.config.heads)
+    mount("head_view", view.payload(), _KEY, heading=view.heading, states=("view",), on_change=take)
     tell(_READING)
     if len(heads) == 1:
         meaning(looks_most(trace, (seen.layer, heads[0])))
@@ -132,7 +132,7 @@ def show(seen: LinesView) -> None:
     show_numbers(view.table, _KEY, call, view)
 
 
-def _hear(count: int) -> None:
+def _choose_drawn(count: int) -> None:
     """Note the heads and lines that the reader has chosen in the figure, for the address and the files."""
     report = heard(st.session_state[_KEY], HeadsShown)
     if report is None or (report.view[0] != ALL and chosen_heads(report.view[0], count) is None):

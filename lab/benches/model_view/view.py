@@ -117,7 +117,8 @@ def show(seen: HeadsView) -> None:
                 "read the job. Lesson 6 names heads by this text alone, so its names can differ."
             )
         show_numbers(view.table, FIGURE, call, view)
-        tell(how + block)
+        jobs = " A square in a corner marks a head whose job was measured on many sentences." * bool(view.jobs)
+        tell(how + block + jobs)
     with right:
         _show_opened(seen)
 

@@ -55,7 +55,13 @@ def describe_lines(series: dict[str, NDArray[np.float32]], *, value_format: str 
         for name, line in list(series.items())[:_NAMED_LINES]
     ]
     rest = len(series) - len(told)
-    return " ".join([f"Line chart, {len(series)} lines.", *told, *([f"And {rest} more."] if rest else [])])
+    return " ".join(
+        [
+            f"Line chart, {len(series)} {'line' if len(series) == 1 else 'lines'}.",
+            *told,
+            *([f"And {rest} more."] if rest else []),
+        ]
+    )
 
 
 def _written(value: np.float32, value_format: str) -> str:

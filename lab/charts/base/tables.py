@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike
 
 from lab.charts.base.labels import distinct, visible
 
+# In the ``attrs`` of a table: the number of all rows, where it has only the first ones.
+ROWS = "rows of the whole"
 # The characters at which a spreadsheet begins a formula; the wide forms count in East Asian locales
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base.labels import visible
-from lab.charts.base.tables import unique_names
+from lab.charts.base.tables import ROWS, unique_names
 from lab.charts.components.packing import pack
 from lab.charts.components.palette import head_colours
 from lab.charts.kept.drawings import Live
@@ -97,7 +97,7 @@ class HeadView(Keepable):
         names = [unique_names(self.labels)[place] for place in drawn]
         order = np.argsort(-weights, axis=None, kind="stable")[:most]
         head, query, key = np.unravel_index(order, weights.shape)
-        return pd.DataFrame(
+        found = pd.DataFrame(
             {
                 "head": [chosen[i] + 1 for i in head],
                 "from": [names[i] for i in query],
@@ -105,6 +105,8 @@ class HeadView(Keepable):
                 "weight": weights[head, query, key],
             }
         )
+        found.attrs[ROWS] = weights.size
+        return found
 
     def drawing(self) -> Live:
         """Return the view as a file draws it."""

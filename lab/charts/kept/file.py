@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 
 from lab.charts.base.labels import visible
+from lab.charts.base.tables import ROWS
 from lab.charts.components import javascript, style
 from lab.charts.kept import vega
 from lab.charts.kept.drawings import Chart, Drawing, Live, StillPicture
@@ -215,9 +216,15 @@ def _table(frame: pd.DataFrame, named: str) -> str:
     ]
     top = "".join(f'<th scope="col">{_text(head) if head else "<span>row</span>"}</th>' for head in heads)
     return (
-        f"<table><caption>{escape(named)}: {len(frame)} rows</caption><thead><tr>{top}</tr></thead>"
+        f"<table><caption>{escape(named)}: {_rows(frame)}</caption><thead><tr>{top}</tr></thead>"
         f"<tbody>{''.join(lines)}</tbody></table>"
     )
+
+
+def _rows(frame: pd.DataFrame) -> str:
+    """Count the rows, and say if they are only the first ones."""
+    every = frame.attrs.get(ROWS, len(frame))
+    return f"{len(frame)} rows" if every == len(frame) else f"the first {len(frame)} of {every:,} rows"
 
 
 def _cells(column: pd.Series) -> list[str]:

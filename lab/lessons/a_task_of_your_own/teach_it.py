@@ -172,7 +172,9 @@ def said(taught: Class, now: Standing | None) -> str:
             "In turn, a tenth of your sentences is left out, and a classifier learns the others. It is right about "
             f"**{now.right} of {now.tested}** sentences that it has not learned. A coin would be right about half."
         )
-    told = f"After {now.labelled} examples, it is right about **{now.right} of {now.tested}** other sentences."
+    told = (
+        f"After {now.labelled} examples, the classifier is right about **{now.right} of {now.tested}** other sentences."
+    )
     if splits_pairs(taught.examples) and now.labelled >= len(LAB_PAIRS) / 2:
         return f"{told} {_with_pairs(taught, now)}"
     return f"{told} A coin would be right about half." if now.share < 0.5 + _COIN else told

@@ -66,7 +66,7 @@ def curve(traced: Trace, place: int, token_id: int) -> Figure:
     marks = {name: (math.exp(-loss), loss) for name, loss in found.items()}
     places, scale = AxisPlaces("Probability of the right word", tuple(at)), Scale("Loss (nats)", (0.0, highest), ".2f")
     title = f"The loss, if “{word_of(traced.model.tokenizer, token_id)}” is right"
-    return marked_lines({"−ln p": -np.log(at)}, marks, places, scale, title=title, log=False)
+    return marked_lines({"−ln p": 0.0 - np.log(at)}, marks, places, scale, title=title, log=False)
 
 
 def _told_apart(found: Mapping[str, float]) -> Mapping[str, float]:
@@ -74,7 +74,7 @@ def _told_apart(found: Mapping[str, float]) -> Mapping[str, float]:
     twin, guess = found.get(TWIN), found[GUESS]
     if twin is None or abs(twin - guess) > _APART:
         return found
-    return {OWN: found[OWN], f"{TWIN}, {GUESS}": twin}
+    return {OWN: found[OWN], f"{TWIN}, near {GUESS}": twin}
 
 
 def said(traced: Trace, place: int, token_id: int) -> str:

@@ -28,7 +28,7 @@ from lab.questions.question import Option, Question, shuffled
 from lab.questions.returning import Spot
 from lab.text.sentences.unavailable import SentencesUnavailable
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning
+from lab.ui.frame.closing import caveat, meaning
 from lab.ui.quiz.predictions import predict
 from lab.ui.terms import say
 
@@ -122,9 +122,9 @@ def what_a_share_proves(spot: Spot) -> Question | None:
     a, b = 1, 0
     share = percents(float(found.mass[a, b]))
     why = (
-        "The map adds up where heads look. Heads may look at a sentence because it is near or long, or only at its "
-        "full stop, or at the one word that matters. Only a test can tell these cases apart, for example another "
-        "order of the sentences."
+        "The number says how much the heads look there, as a mean over all of them, and nothing more. Heads may look "
+        "at a sentence because it is near or long, or only at its full stop, or at the one word that matters. Only a "
+        "test can tell these cases apart, for example another order of the sentences."
     )
     asked = shuffled(
         "what-a-share-proves",
@@ -163,7 +163,5 @@ def show(view: SentencesView) -> None:
         "uniform head."
     )
     meaning(said(found))
-    st.caption(
-        "These are a few sentences in a few orders. The result describes your text and is not a rule of language."
-    )
+    caveat("These are a few sentences in a few orders. The result describes your text and is not a rule of language.")
     code(orders)

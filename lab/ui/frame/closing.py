@@ -36,6 +36,12 @@ def say_more(text: str) -> None:
     say(text)
 
 
+def caveat(text: str) -> None:
+    """Say, small, what the figure above does not show, on the page and in the figure's file."""
+    tell(text)
+    st.caption(text)
+
+
 def try_this(why: str, label: str, changes: Mapping[Parameter[Any], Any]) -> None:
     """Offer one change that is worth seeing: ``why`` says what to look for; the button ``label`` makes the ``changes``.
 

@@ -73,5 +73,5 @@ def exercises(kept: OnScreen, link: str) -> list[Exercise]:
             made.append(Exercise(question, asked, link))
         else:
             with one_core():
-                made.append(Exercise(question, asked, link, png(figure), figure.alt))
+                made.append(Exercise(question, asked, link, png(figure), figure.heading))
     return made

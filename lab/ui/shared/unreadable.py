@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -19,25 +20,31 @@ def say_unreadable(trace: Trace, whose: str = "") -> None:
 
     ``whose`` ("Text B: ") begins every sentence.
     """
+    for icon, told in unreadable(trace):
+        st.info(f"{whose}{told}", icon=icon)
+
+
+def unreadable(trace: Trace) -> Iterator[tuple[str, str]]:
+    """Yield what :func:`say_unreadable` says, each with its icon."""
     encoding, tokenizer = trace.encoding, trace.model.tokenizer
     gone = sum(dropped(tokenizer, text) for text in (encoding.text, encoding.pair or ""))
     if gone:
-        st.info(
-            f"{whose}The tokenizer drops {gone} character{'s' * (gone > 1)} of your text that cannot be seen, such as "
+        yield (
+            ":material/visibility_off:",
+            f"The tokenizer drops {gone} character{'s' * (gone > 1)} of your text that cannot be seen, such as "
             "control characters and characters of no width.",
-            icon=":material/visibility_off:",
         )
     for second, text in enumerate((encoding.text, encoding.pair or "")):
         places = [i for i in range(len(encoding)) if not encoding.special[i] and encoding.in_pair[i] == bool(second)]
         tokens, offsets = [encoding.tokens[i] for i in places], [encoding.offsets[i] for i in places]
         if few := hardly_known(tokenizer, text, tokens, offsets):
-            st.info(
-                f"{whose}{escaped(_model(trace))} knows few words of this language: {few} of {len(places)} tokens "
-                f"{'are' if few > 1 else 'is'} unknown or at most a single letter. The numbers on this page therefore "
-                "say little about this text.",
-                icon=":material/translate:",
+            yield (
+                ":material/translate:",
+                f"{escaped(_model(trace))} knows few words of this language: {few} of {len(places)} tokens "
+                f"{'are' if few > 1 else 'is'} unknown or at most a single letter. The numbers therefore say little "
+                "about this text.",
             )
-            break
+            return
 
 
 def _model(trace: Trace) -> str:

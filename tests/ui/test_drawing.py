@@ -120,3 +120,33 @@ def test_the_size_of_a_large_file_is_said_before() -> None:
         assert not at.exception
         labels = [each.proto.label for each in at.get("download_button")]
         assert label in labels, labels
+
+
+def test_a_file_of_a_text_that_a_model_can_hardly_read_says_so() -> None:
+    from lab.ui import taking
+
+    for text, warned in (("The cat sat.", False), ("القطة جلست على السجادة", True)):
+        call = partial(attention_map, lab.trace(lab.load_model("lab-bert"), text), 0, 0)
+        figure = call()
+        file = taking._write(figure, call, figure.table(), ("A page", ["A meaning."], "")).decode()
+        assert "<p>A meaning.</p>" in file and ("knows few words of this language" in file) == warned
+
+
+def sentence_page() -> None:
+    import streamlit as st
+
+    from lab.ui import taking
+
+    found = [taking.told_of("sentence")]
+    if st.session_state["between"]:
+        taking.begin_figure("other")
+    taking.tell("What it means.")
+    st.session_state["told"] = found[0]
+
+
+@pytest.mark.parametrize("between", [False, True])
+def test_a_meaning_is_the_sentence_s_if_no_figure_is_between(between: bool) -> None:
+    at = AppTest.from_function(sentence_page, default_timeout=30)
+    at.session_state["between"] = between
+    at.run()
+    assert at.session_state["told"] == ([] if between else ["What it means."])

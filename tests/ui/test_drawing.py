@@ -6,6 +6,7 @@ import copy
 from functools import partial
 from typing import Any
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab

@@ -31,6 +31,7 @@ _LAST, _SEEN, _CODE = "_last_figure", "_seen_figure", "The code that just ran"
 _ARCS = (
     "The arcs lead from the chosen token to the tokens at which it looks. The thicker an arc, the more it looks there."
 )
+_KEEPS = "One HTML file with this figure, which stays alive without a network."
 _FIT = 4  # the number of columns that fit on the page without scrolling
 _MIME = {
     "csv": "text/csv",
@@ -188,9 +189,9 @@ def show_numbers(
     """Draw the button of a figure.
 
     The button opens the numbers as a table, which is made only at the click, the files to download, the Python that
-    makes the figure, and the address of the figure alone. :func:`code` adds the code that made the numbers, and
-    :func:`lab.ui.frame.closing.meaning` what the figure means; both do so for the figure of the step (``of_step``), and
-    not for the sentence above it.
+    makes the figure, and the address of the figure alone. :func:`code` adds the code that made the numbers, for the
+    figure of the step (``of_step``) and not for the sentence above it. What the page says of the figure next
+    (:func:`lab.ui.taking.tell`) goes into its file.
     """
     label = "Numbers and files" if of_step else "Take the sentence along"
     icon = ":material/more_horiz:"
@@ -213,9 +214,7 @@ def show_numbers(
                     take_notebook(call, key, kept=figure is not None)
                 if figure is not None:
                     said, make = taking.kept_file(figure, call, table, told)
-                    file(
-                        said, key, "html", make, "One HTML file with this figure, which stays alive without a network."
-                    )
+                    file(said, key, "html", make, _KEEPS)
             if figure is not None:
                 taking.show_address(key, figure)
             if call is not None:

@@ -107,7 +107,14 @@ def _write(figure: Keepable, call: partial[Any] | None, table: pd.DataFrame, sai
         found = runs_of(call)
         proofs = {each: proof(each) for each in found if isinstance(each, Trace) and is_proven(each)}
         warned = [plain(text) for run in found if isinstance(run, Trace) for _, text in unreadable(run)]
-        about = About(heading, "", [*told, *dict.fromkeys(warned)], stamp(found, proofs, _python_of(call)), link)
+        about = About(
+            heading,
+            "",
+            [*told, *dict.fromkeys(warned)],
+            stamp(found, proofs, _python_of(call)),
+            link,
+            address.is_only_here(link),
+        )
         return keep(figure, call, about, table)
 
 

@@ -133,6 +133,15 @@ def test_a_file_of_a_text_that_a_model_can_hardly_read_says_so() -> None:
         assert "<p>A meaning.</p>" in file and ("knows few words of this language" in file) == warned
 
 
+@pytest.mark.parametrize(("link", "says"), [("http://localhost:8501/", True), ("https://lab.example/", False)])
+def test_a_file_says_if_its_link_leads_nowhere_on_another_computer(link: str, says: bool) -> None:
+    from lab.ui import taking
+
+    call = partial(attention_map, lab.trace(lab.load_model("lab-bert"), "The cat sat."), 0, 0)
+    file = taking._write(call(), call, call().table(), ("A page", [], link)).decode()
+    assert f'href="{link}"' in file and ("on the computer on which it was kept" in file) == says
+
+
 def sentence_page() -> None:
     import streamlit as st
 

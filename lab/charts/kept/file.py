@@ -50,6 +50,8 @@ class About:
         Where the figure comes from: pairs of a name and what it is.
     link
         The address of the same view in the lab; "" for none.
+    only_here
+        Whether this address leads nowhere on another computer.
     """
 
     heading: str = ""
@@ -57,6 +59,7 @@ class About:
     meaning: Sequence[str] = ()
     stamp: Sequence[tuple[str, str]] = ()
     link: str = ""
+    only_here: bool = False
 
 
 class Shown(Protocol):
@@ -94,7 +97,7 @@ def written(figure: Shown, about: About, drawing: Drawing | None = None, table: 
         "meaning": _meaning(about.meaning),
         "table": _table(frame, named),
         "stamp": _stamp(about.stamp),
-        "link": _link(about.link),
+        "link": _link(about),
         "data": data,
         "scripts": "\n".join(f'<script type="module">{script}</script>' for script in scripts),
     }
@@ -198,10 +201,11 @@ def _stamp(lines: Sequence[tuple[str, str]]) -> str:
     )
 
 
-def _link(address: str) -> str:
-    if not address.startswith(("http://", "https://")):
+def _link(about: About) -> str:
+    if not about.link.startswith(("http://", "https://")):
         return ""
-    return f'<p><a id="back" href="{escape(address)}">Open this view in the lab</a></p>'
+    where = ", on the computer on which it was kept" if about.only_here else ""
+    return f'<p><a id="back" href="{escape(about.link)}">Open this view in the lab</a>{where}</p>'
 
 
 def _table(frame: pd.DataFrame, named: str) -> str:

@@ -18,7 +18,7 @@ from tests.pages.taken import Taken, look_at_all_steps, taken_figures
 from tests.scripts import run_all
 from tests.thorough import THOROUGH, some
 
-LINES = 13  # the most of a figure's script, imports and an empty line among them
+LINES = 14  # the most of a figure's script: a comment, imports and an empty line among them
 # The first lesson looks at no tensor.
 PAGES = (
     [lesson.page for lesson in LESSONS if lesson.weights] + [bench.page for bench in BENCHES] + ["pages/20_Models.py"]

@@ -42,7 +42,7 @@ def keep(figure: Keepable, call: object, about: About, table: pd.DataFrame) -> b
 
 
 def drawing_of(figure: Keepable, call: object) -> Drawing:
-    """Return the figure as a file draws it, with what its runs can add."""
+    """Return the figure as a file draws it, with the parts that need its runs."""
     return figure.drawing_from(runs_of(call))
 
 

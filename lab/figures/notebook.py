@@ -43,7 +43,7 @@ if find_spec("lab") is None:
 
 
 def argument(function: Callable[..., Made], *arguments: Any, **options: Any) -> Made:
-    """Return a call that stands for its result as an argument of another call, which is written and not made here."""
+    """Return a call to be an argument of another call, in place of its result: the notebook writes both calls."""
     return cast("Made", partial(function, *arguments, **options))
 
 

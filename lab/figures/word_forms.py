@@ -102,7 +102,7 @@ def _every_way(cuts: Cuts, token: int, offered: Any) -> list[Cuts]:
 
 
 def _moves(cuts: Cuts, figure: WordForms, states: list[str]) -> Iterator[tuple[str, int]]:
-    """What a click reports, as ``host.js`` writes it, and the place of the known state to which it leads."""
+    """Yield the report of each click, as ``host.js`` writes it, and the place of the state to which the click leads."""
     clicks: list[tuple[list[object], Cuts]] = [(["heal"], Cuts())]
     for each in figure.ways:
         clicks.append((["token", each.token], cuts.token(each.token)))

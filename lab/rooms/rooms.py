@@ -259,7 +259,7 @@ class Rooms:
             if then is Phase.THIRD or (then is Phase.OPEN and now is Phase.LOBBY):
                 raise NotNow("Only a question opens this round.")
             if now is Phase.CLOSED and then is Phase.LOBBY and read(_question(connection, room).posed).id != TEACHES:
-                # What comes after a question takes it as revealed, and the phones keep its answer.
+                # Every later step takes the question as revealed, and the phones keep its answer.
                 raise NotNow("Reveal the answer before the question is over.")
             _step(connection, room, now, then)
 

@@ -28,10 +28,8 @@ from lab.ui.teaching import larger_chart, larger_plotly
 _PLAIN = (str, int, float, bool, type(None))
 _SPECIFICATION = 30_000  # about the bytes of a chart's specification
 _LAST, _SEEN, _CODE = "_last_figure", "_seen_figure", "The code that just ran"
-_ARCS = (
-    "The arcs lead from the chosen token to the tokens at which it looks. The thicker an arc, the more it looks there."
-)
-_KEEPS = "One HTML file with this figure, which stays alive without a network."
+_ARCS = "An arc leads from a token to a token at which it looks. The thicker an arc, the more the token looks there."
+_KEEPS = "One HTML file with this figure, its numbers and its sources. It needs no network."
 _FIT = 4  # the number of columns that fit on the page without scrolling
 _MIME = {
     "csv": "text/csv",
@@ -63,7 +61,7 @@ def draw(
     """Show a figure with its table behind a button; return the chart's event (empty unless clickable).
 
     If ``figure`` is the call that makes the figure, a notebook can be downloaded, and the figure is kept with its run.
-    ``again`` is such a call for a figure that the page has made from what it had computed already.
+    ``again`` is such a call for a figure that the page makes from results at hand.
     """
     call = figure if isinstance(figure, partial) else again
     return {} if alone.skips(key) else _draw(_made(figure, clickable), key, clickable, call)

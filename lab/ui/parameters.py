@@ -149,7 +149,7 @@ NEURON = PlaceParameter("neuron", 0, 0, _MOST)
 FIRST_NEURON = PlaceParameter("first_neuron", 0, 0, _MOST)
 MASKED = HiddenParameter("masked", "", written=True)
 HEADS = Name("heads", "", written=True)
-# How the lines of these heads are drawn: without special tokens, and the share of a row that they cover (0: as usual).
+# The lines of these heads: whether they lead to special tokens, too, and how much of a row they cover (0: as usual).
 SPECIALS = Buttons("specials", SHOWN, (SHOWN, HIDDEN), written=True)
 COVER = NumberParameter("cover", 0, 0, 100, written=True)
 WORD = Listed("word", "")

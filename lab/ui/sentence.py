@@ -41,7 +41,7 @@ def show_sentence(trace: Trace, query: int, key: int | None = None, *, of: Looki
 def show_row(row: SentenceRow, take: Take = _choose, call: partial[SentenceRow] | None = None) -> None:
     """Draw a row of tokens; ``take`` receives each choice that the learner makes in the row.
 
-    ``call`` has made the row. A row with arcs can be taken along.
+    ``call`` makes the row's numbers again. A row with arcs can be taken along.
     """
     with st.container(key=_place(row)):
         hear = partial(_hear, row.count, take)

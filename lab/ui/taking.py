@@ -39,26 +39,29 @@ _ONCE = "check."  # the figures of questions, which differ from learner to learn
 
 @dataclass
 class _Figures:
-    """The figures that were drawn since the page last said what figures mean, by key, each with what is said of it."""
+    """The figures since the page last gave a meaning, by key, each with the sentences that the page says of it.
+
+    ``explained``: the page has given a meaning since, so the next figure begins a new group.
+    """
 
     told: dict[str, list[str]] = field(default_factory=dict)
     explained: bool = False
 
 
 def begin_figure(key: str) -> list[str]:
-    """Note that the figure ``key`` is drawn; return the list of what the page says of it from now on (:func:`tell`).
+    """Note that the figure ``key`` is drawn; return the list in which :func:`tell` puts sentences about it.
 
     Figures that are drawn one after the other, with no meaning between them, share the meaning that comes.
     """
     figures = st.session_state.get(_FIGURES)
     if not isinstance(figures, _Figures) or figures.explained:
         figures = st.session_state[_FIGURES] = _Figures()
-    figures.told.pop(_SENTENCE, None)  # what comes is said of this figure
+    figures.told.pop(_SENTENCE, None)  # the next meaning is that of this figure
     return figures.told.setdefault(key, [])
 
 
 def told_of(key: str) -> list[str]:
-    """Return the list of what the page says of the figure ``key``, which was drawn last."""
+    """Return the list of sentences about the figure ``key``, which was drawn last."""
     figures = st.session_state.get(_FIGURES)
     if isinstance(figures, _Figures) and key in figures.told:
         return figures.told[key]
@@ -66,7 +69,7 @@ def told_of(key: str) -> list[str]:
 
 
 def tell(meaning: str) -> None:
-    """Note what the figures that were drawn last mean, for their files; ``meaning`` is Markdown of the lab."""
+    """Note the ``meaning``, Markdown of the lab, of the figures that were drawn last, for their files."""
     figures = st.session_state.get(_FIGURES)
     if isinstance(figures, _Figures):
         figures.explained = True
@@ -107,14 +110,8 @@ def _write(figure: Keepable, call: partial[Any] | None, table: pd.DataFrame, sai
         found = runs_of(call)
         proofs = {each: proof(each) for each in found if isinstance(each, Trace) and is_proven(each)}
         warned = [plain(text) for run in found if isinstance(run, Trace) for _, text in unreadable(run)]
-        about = About(
-            heading,
-            "",
-            [*told, *dict.fromkeys(warned)],
-            stamp(found, proofs, _python_of(call)),
-            link,
-            address.is_only_here(link),
-        )
+        meaning, stamped = [*told, *dict.fromkeys(warned)], stamp(found, proofs, _python_of(call))
+        about = About(heading, "", meaning, stamped, link, address.is_only_here(link))
         return keep(figure, call, about, table)
 
 

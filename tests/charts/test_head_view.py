@@ -69,6 +69,21 @@ def test_what_stands_beside_the_weights() -> None:
     assert sent(attention(3, 5))[0]["second"] is None
 
 
+def test_the_words_and_the_table_are_those_of_what_is_drawn_at_first() -> None:
+    weights = attention(3, 5)
+    view = HeadView(weights, list("abcde"), [True, False, False, False, True], "m", 1, start=(2,), hide=True)
+    inner = weights[2, 1:4, 1:4]
+    assert view.table()["weight"].tolist() == sorted(inner.ravel().tolist(), reverse=True)
+    assert set(view.table()["head"]) == {3} and set(view.table()["from"]) | set(view.table()["to"]) == set("bcd")
+    query, key = np.unravel_index(int(inner.argmax()), inner.shape)
+    assert view.alt == (
+        f"Head view of layer 2 of m: lines between 3 tokens, head 3. The heaviest line, {inner.max():.2f}, leads from "
+        f"“{'bcd'[query]}” to “{'bcd'[key]}” in head 3."
+    )
+    nothing = HeadView(weights[:, :1, :1], ["a"], [True], "m", 0, hide=True)
+    assert nothing.alt == "Head view of layer 1 of m: lines between 0 tokens, 3 of 3 heads."
+
+
 def test_hostile_labels_travel_as_visible_text() -> None:
     n = len(HOSTILE)
     view = HeadView(attention(1, n), HOSTILE, [False] * n, "\u202e<b>", 0)

@@ -285,3 +285,10 @@ def test_components_hold_nothing_that_ends_a_script() -> None:
 
     for name in COMPONENTS:
         assert "</script" not in _live(name).lower() and "<!--" not in _live(name)
+
+
+def test_a_table_that_is_cut_says_how_many_rows_there_are(trace: Trace) -> None:
+    view = kept_figures(trace)["model_view"]()
+    whole, cut = view.table(), kept_figures(trace)["head_view"]().table(7)
+    assert f"{len(whole)} rows</caption>".encode() in written(view, About(), table=whole)
+    assert f"the first 7 of {len(trace) ** 2} rows</caption>".encode() in written(view, About(), table=cut)

@@ -87,9 +87,9 @@ class HeadView(Keepable):
         return np.asarray(self.special, dtype=bool) & self.hide
 
     def table(self, most: int = 200) -> pd.DataFrame:
-        """Return the ``most`` heaviest lines (head, from, to, weight), heaviest first, of what is drawn at first.
+        """Return the ``most`` heaviest lines (head, from, to, weight) of the first view, heaviest first.
 
-        These are the lines of the heads at the start, between the tokens that are not hidden, however weak.
+        Its lines are those of the heads at the start, however weak, between the tokens that are not hidden.
         """
         chosen = list(self.start) or list(range(len(self.weights)))
         drawn = np.flatnonzero(~self._hidden)

@@ -42,7 +42,7 @@ class Keepable(ABC):
         """Return the figure as a file draws it."""
 
     def drawing_from(self, runs: Sequence[Trace | LoadedModel]) -> Drawing:
-        """Return :meth:`drawing` with everything that only the figure's ``runs`` can add to it."""
+        """Return :meth:`drawing`, and all parts of it that need the figure's ``runs``."""
         return self.drawing()
 
     def save(self, path: str | Path, run: Trace | Sequence[Trace] = ()) -> None:

@@ -247,9 +247,9 @@ def show(view: OneHead) -> None:
     show_language(view.trace)
     say(claim(view.trace, each, shown))
     if predict(LESSON, BY_JOB[each.job.id](view.spot)):
-        # What a visitor has had measured stays on this server; what ships can be read again anywhere.
+        # Jobs that a visitor had measured are on this server only; jobs that ship with a model are in every copy.
         ships = shipped_jobs(view.trace.model) is not None
-        draw(partial(known_jobs, view.trace.model, at) if ships else jobs(found, at), "jobs")
+        draw(jobs(found, at), "jobs", again=partial(known_jobs, view.trace.model, at) if ships else None)
         st.caption(
             "Strong bars show the best heads. Weak bars show the rule by kinds of words, and a rule that always takes "
             f"one distance. {_look_back(view.trace.model, (doing.layer, doing.head))}"

@@ -88,8 +88,8 @@ def _how_to_read(chart: WordForms) -> str:
     blank = "; ▢ is the blank" if chart.is_blank else ""
     words = " On the right are the words that a lens reads from the vector after a layer." if chart.words else ""
     return (
-        f"Each row is a token, and each column is a layer{blank}. The wider a link, the more it brings. The larger a "
-        f"circle, the more the layer adds by itself.{words}"
+        f"Each row is a token, and the layers follow each other from left to right{blank}. The wider a link, the more "
+        f"it brings. The larger a circle, the more the layer adds by itself.{words}"
     )
 
 

@@ -83,6 +83,6 @@ def influence(traced: Trace, read: Reading, layer: int, token: int, k: int, dept
 
 def influence_within(traced: Trace, read: Reading, layer: int, token: int, k: int, depth: int) -> TreeChart:
     """Draw the tree that uses one layer at every level."""
-    title = f"Tree of {traced.labels[token]}, layer {layer + 1} at every level, {heads_in_words(read.head)}"
+    title = f"Tree of “{traced.labels[token]}”, layer {layer + 1} at every level, {heads_in_words(read.head)}"
     tree = tree_within(traced, read, layer, token, k, depth)
     return tree_chart(tree, traced.labels, title=title, value_title=value_name(read.norms))

@@ -12,7 +12,7 @@ import lab
 from lab.analysis.flow.maps import layer_maps
 from lab.analysis.flow.rollout import rollout
 from lab.course.sentences.looks import look_head
-from lab.course.words import escaped, share
+from lab.course.words import escaped, named, share
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui.parameters import DEFAULT_TEXT
 from tests.charts.payloads import unpack
@@ -204,6 +204,11 @@ def test_the_tree_reads_one_layer_a_level(head: int | None, residual: bool) -> N
     best = int(np.flatnonzero(last)[arrays["product"][last].argmax()])
     assert f"The product of its weights is **{share(float(arrays['product'][best]))}**" in words(at)
     assert f"add up to **{arrays['rolled'][best]:.4f}**" in words(at)
+    path, node = [], best  # from the end that is read to the root, which reads: as attention runs
+    while node >= 0:
+        path.append(int(arrays["token"][node]))
+        node = int(arrays["parent"][node]) if node else -1
+    assert f" is {' → '.join(named(trace(), token) for token in path)}. The product" in words(at)
 
 
 def test_one_layer_repeated_is_named_for_what_it_is() -> None:
@@ -218,7 +223,7 @@ def test_one_layer_repeated_is_named_for_what_it_is() -> None:
     )
     header, arrays = sent_tree(at)
     attention = trace().layer(1).attention[2].numpy()
-    assert header["title"] == "Tree of cat, layer 2 at every level, head 3"
+    assert header["title"] == "Tree of “cat”, layer 2 at every level, head 3"
     assert header["levels"] == [] and "rolled" not in arrays
     for node in range(1, len(arrays["token"])):
         parent = arrays["token"][arrays["parent"][node]]

@@ -27,7 +27,7 @@ from lab.text.tags.pipeline import PipelineUnavailable
 from lab.ui import selection
 from lab.ui.bench import Proven
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning
+from lab.ui.frame.closing import caption, meaning
 from lab.ui.parameters import (
     BLOCKED,
     CHANGE,
@@ -46,7 +46,6 @@ from lab.ui.parameters import (
 )
 from lab.ui.sentence import show_sentence
 from lab.ui.shared.met_again import met_again
-from lab.ui.taking import tell
 
 
 def figure_a(a: Trace, b: Trace, figure: str, at: At) -> Figure:
@@ -276,8 +275,7 @@ def _show_streams(pair: Pair) -> None:
         f"On average over {part}, the cosine between A’s and B’s vectors is {first} before layer 1 and {last} after "
         f"layer {len(cosine) - 1}."
     )
-    tell(told)
-    st.caption(told)
+    caption(told)
 
 
 def _show_notes(pair: Pair, figure: str, a: Numbers, b: Numbers) -> None:

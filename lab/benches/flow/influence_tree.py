@@ -19,7 +19,7 @@ from lab.figures import flow
 from lab.ui import parameters
 from lab.ui.components import draw_tree
 from lab.ui.drawing import code
-from lab.ui.frame.closing import caveat, meaning
+from lab.ui.frame.closing import caption, meaning
 from lab.ui.parameters import LAYERED
 from lab.ui.sentence import show_sentence
 
@@ -130,7 +130,7 @@ def _show_layers(view: FlowView, read: Reading, k: int, asked: int) -> None:
         return
     draw_tree(partial(flow.influence, *asked_for))
     meaning(said(view, tree))
-    caveat("The tree says what could arrive, not what a prediction depends on.")
+    caption("The tree says what could arrive, not what a prediction depends on.")
     if asked > view.layer + 1:
         st.caption(
             f"A tree of depth {asked} needs {asked} layers, but from layer {view.layer + 1} down there are only "

@@ -15,7 +15,7 @@ from lab.benches.flow import FlowView
 from lab.course.pages import experiment_of
 from lab.figures import flow
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caveat, meaning, way_to
+from lab.ui.frame.closing import caption, meaning, way_to
 from lab.ui.sentence import show_sentence
 
 _MEASURED = " (lesson 8, Residual and LayerNorm, measures how much is added)"
@@ -66,7 +66,7 @@ def show(view: FlowView) -> None:
     if n > flow.TOKENS:
         st.caption(f"The maps are {n} × {n}. You see tokens {shown.start + 1} to {shown.stop}, around the chosen one.")
     meaning(said(view, raw[view.token], rolled[view.token]))
-    caveat("Rollout says what could arrive, not what a prediction depends on.")
+    caption("Rollout says what could arrive, not what a prediction depends on.")
     with st.expander("The formula and its limits", icon=":material/function:"):
         st.latex(r"R_\ell = \hat A_\ell\, R_{\ell-1}, \quad R_0 = I")
         st.latex(r"(\hat A_\ell)_{ij} = \frac{(A_\ell + I)_{ij}}{\sum_k (A_\ell + I)_{ik}}")

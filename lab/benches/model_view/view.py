@@ -24,6 +24,7 @@ from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.components import mount
 from lab.ui.drawing import draw, show_numbers
+from lab.ui.frame.closing import caption
 from lab.ui.parameters import CORRECTED, VERSION
 from lab.ui.shared import metric_choice
 from lab.ui.taking import tell
@@ -141,5 +142,4 @@ def _show_opened(seen: HeadsView) -> None:
     told = (
         f"In the outlined cell, {named(trace, query)} looks at {named(trace, key)} with the weight {weight:.2f}.{part}"
     )
-    tell(told)
-    st.caption(told)
+    caption(told)

@@ -30,7 +30,7 @@ from lab.questions.kinds import which_holds
 from lab.questions.question import Question
 from lab.questions.returning import Spot
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caveat, meaning
+from lab.ui.frame.closing import caption, meaning
 from lab.ui.frame.header import idea
 from lab.ui.play import LessonRun
 from lab.ui.terms import say
@@ -150,7 +150,7 @@ def show(view: LessonRun) -> None:
     with right:
         draw(looked_at(now, mark_name(model)), "cls-looks", again=partial(looked_at, again, mark_name(model)))
     meaning(said(now, mark_name(model)))
-    caveat(
+    caption(
         "A cut says what happens without a word, not where its meaning is. The classifier has learned few sentences, "
         "so it makes mistakes."
     )

@@ -27,7 +27,7 @@ from lab.questions.question import MARGIN, Option, Question
 from lab.questions.returning import Spot
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caveat, meaning, try_this
+from lab.ui.frame.closing import caption, meaning, try_this
 from lab.ui.parameters import PE_BASE, PE_LENGTH
 from lab.ui.quiz.predictions import predict
 from lab.ui.sentence import show_sentence
@@ -180,7 +180,7 @@ def _show_cosines(view: EmbeddingView, count: int, base: float) -> None:
             draw(partial(cosines_of, view.trace, *tokens, way, count, base), f"cosines-{way}")
     draw(partial(by_offset, view.trace, *tokens, count, base), "cosines-by-offset")
     meaning(said(view.trace, tokens, count, base))
-    caveat(
+    caption(
         "The figures use the words’ own vectors instead of the query and the key, which lesson 3 makes from them. "
         "Before sinusoids are added, a word’s vector is multiplied by √d (Vaswani et al. 2017, §3.4)."
     )

@@ -45,7 +45,7 @@ from lab.text.tags.tokens import Tags
 from lab.toy.models import is_toy
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw_plotly
-from lab.ui.frame.closing import caveat, meaning
+from lab.ui.frame.closing import caption, meaning
 from lab.ui.frame.header import idea
 from lab.ui.quiz.predictions import ask_beside
 from lab.ui.shared.metric_choice import choose_version
@@ -178,7 +178,7 @@ def show(view: OneHead) -> None:
         own = [values[view.head, found.there].tolist() for values in (found.relative, found.raw, found.corrected)]
         names = [escaped(found.axes[at]) for at in found.there]
         meaning(said((view.layer.index, view.head), own, names))
-        caveat("The radar shows kinds of words and kinds of places. It cannot tell you **which** word a head finds.")
+        caption("The radar shows kinds of words and kinds of places. It cannot tell you **which** word a head finds.")
     ask_beside(LESSON, rim(view.spot) if left_out or kept_others(view.trace) is None else None)
     label = "The formulas, with this head’s numbers"
     with st.expander(label, on_change="rerun", key="_formulas") as formulas:

@@ -25,7 +25,7 @@ from lab.lessons.inter_sentence_attention.view import SentencesView, choose_one
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caveat, change_here, meaning, try_this
+from lab.ui.frame.closing import caption, change_here, meaning, try_this
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import BEHIND, DEFAULT_TEXT, HEAD, LAYER, ONE_HEAD
 from lab.ui.tables import show_table
@@ -164,7 +164,7 @@ def show(view: SentencesView) -> None:
         draw(partial(sentences.block, view.trace, view.a, view.b, heads, view.left_out), "block")
         _show_part(view)
     meaning(said(view.trace, view.a, view.b, heads, view.left_out))
-    caveat("A large number shows where heads look. It does not show that the model knows who is meant.")
+    caption("A large number shows where heads look. It does not show that the model knows who is meant.")
     words = strongest(view.trace, view.a, view.b, AVERAGE, view.left_out)
     if words:
         _show_its_head(view, words[0], heads)

@@ -28,7 +28,7 @@ from lab.questions.question import Option, Question, shuffled
 from lab.questions.returning import Spot
 from lab.text.sentences.unavailable import SentencesUnavailable
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caveat, meaning
+from lab.ui.frame.closing import caption, meaning
 from lab.ui.quiz.predictions import predict
 from lab.ui.terms import say
 
@@ -163,5 +163,5 @@ def show(view: SentencesView) -> None:
         "uniform head."
     )
     meaning(said(found))
-    caveat("These are a few sentences in a few orders. The result describes your text and is not a rule of language.")
+    caption("These are a few sentences in a few orders. The result describes your text and is not a rule of language.")
     code(orders)

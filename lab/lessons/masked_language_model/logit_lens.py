@@ -21,7 +21,7 @@ from lab.models.fitted_lens import FittedLens, MeasuredLens, fitted_lens, measur
 from lab.models.trace import Trace
 from lab.ui import selection, sidebar
 from lab.ui.drawing import code, draw, draw_cells
-from lab.ui.frame.closing import caveat, meaning, way_to
+from lab.ui.frame.closing import caption, meaning, way_to
 from lab.ui.parameters import FIRST_TOKEN, LENS, LENS_TOKENS, READ_WITH
 from lab.ui.shared import masking
 from lab.ui.shared.prediction import PredictionView
@@ -150,7 +150,7 @@ def show(view: PredictionView) -> Trace:
     st.fragment(show_word_forms)(view.trace, view.place, "lens-forms", here=LESSON, choose_lens=False)
     found = lens_at(view, (view.place,), fitted)
     meaning(arrived(view.trace, view.place, found.truths[0], fitted=fitted))
-    caveat(misread(view.trace, view.place, found.truths[0], fitted=fitted))
+    caption(misread(view.trace, view.place, found.truths[0], fitted=fitted))
     if record is not None:
         with sidebar.controls():
             READ_WITH.choose("Read with")

@@ -32,7 +32,7 @@ from lab.models.memo import once
 from lab.models.trace import Trace, changed
 from lab.questions.question import MARGIN
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caveat, meaning, try_this, way_to
+from lab.ui.frame.closing import caption, meaning, try_this, way_to
 from lab.ui.parameters import HEAD, LAYER, STEP
 from lab.ui.shared.heads_off import ask, may_run
 from lab.ui.shared.keys import keys_blank
@@ -248,7 +248,7 @@ def show(view: OneHead) -> Trace:
         say("Can the model do without all of these heads at once?")
         draw(partial(words_together, trace, asked.place), "words-together")
         meaning(said(found, together(trace, asked.place)))
-        caveat(
+        caption(
             "Weak bars show the sum of the changes of single heads. The network never met such zeros in training. "
             "The mean of each head over this text is a milder change."
         )

@@ -36,8 +36,8 @@ def say_more(text: str) -> None:
     say(text)
 
 
-def caveat(text: str) -> None:
-    """Say, small, what the figure above does not show, on the page and in the figure's file."""
+def caption(text: str) -> None:
+    """Say something small about the figure above, such as its limit, on the page and in the figure's file."""
     tell(text)
     st.caption(text)
 

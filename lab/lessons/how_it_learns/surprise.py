@@ -74,7 +74,7 @@ def _told_apart(found: Mapping[str, float]) -> Mapping[str, float]:
     twin, guess = found.get(TWIN), found[GUESS]
     if twin is None or abs(twin - guess) > _APART:
         return found
-    return {OWN: found[OWN], f"{TWIN}, near {GUESS}": twin}
+    return {OWN: found[OWN], f"{TWIN} ≈ {GUESS}": twin}
 
 
 def said(traced: Trace, place: int, token_id: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -100,6 +101,30 @@ def test_servers_that_start_at_once_make_the_tables_once(url: str) -> None:
     code, _ = servers[0].create()
     servers[-1].join(code, new_secret())
     assert [each.states()[code].people for each in servers] == [1] * 8
+
+
+class Refusing:
+    """A connection of SQLite that refuses to switch to a log, as real ones do when several open a new file at once."""
+
+    def __init__(self, code: int, times: int) -> None:
+        self.code, self.left, self.done = code, times, list[str]()
+
+    def execute(self, pragma: str) -> None:
+        if pragma.endswith("journal_mode=WAL") and self.left:
+            self.left -= 1
+            error = sqlite3.OperationalError("refused")
+            error.sqlite_errorcode = self.code
+            raise error
+        self.done.append(pragma)
+
+
+def test_a_connection_waits_for_another_one_that_switches_to_the_log() -> None:
+    busy = Refusing(sqlite3.SQLITE_BUSY, 3)
+    database._prepare_sqlite(busy, None)
+    assert busy.left == 0 and len(busy.done) == 3
+    full = Refusing(sqlite3.SQLITE_FULL, 1)
+    with pytest.raises(sqlite3.OperationalError, match="refused"):
+        database._prepare_sqlite(full, None)
 
 
 @pytest.mark.parametrize("revision", ["0004", "1975ea83b712"])

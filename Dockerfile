@@ -28,4 +28,4 @@ ENV PYTHONUNBUFFERED=1 OMP_NUM_THREADS=1
 EXPOSE 8501
 HEALTHCHECK --start-period=20s --interval=15s --timeout=8s --retries=3 CMD ["/opt/venv/bin/python", "-m", "lab.ready", "http://127.0.0.1:8501"]
 # The server loads PyTorch, the model and the tagger before anybody comes.
-CMD ["/bin/sh", "-c", "/opt/venv/bin/python -m lab.first_visit http://127.0.0.1:8501 & exec /opt/venv/bin/streamlit run Home.py --server.address=0.0.0.0 --server.port=8501 --server.headless=true"]
+CMD ["/bin/sh", "-c", "/opt/venv/bin/python -m lab.first_visit http://127.0.0.1:8501 & exec /opt/venv/bin/python -m lab --address 0.0.0.0 --port 8501 --no-browser"]

@@ -37,11 +37,9 @@ PIP      = index=$$($(BIN)/python deploy/cpu_index.py); \
 RUNTIME := $(VENV)/runtime.stamp
 DEV     := $(VENV)/dev.stamp
 CODE     = $(wildcard Home.py pages lab training benchmarks tests)
-SERVE    = $(BIN)/streamlit run Home.py --server.port $(PORT)
+SERVE    = $(BIN)/python -m lab --port $(PORT)
 
 export HF_HUB_DISABLE_TELEMETRY := 1
-# Whoever types make runs the lab for themselves, and may download models; a public server may not.
-run dev: export LAB_ALLOW_DOWNLOADS := 1
 
 .DEFAULT_GOAL := run
 .NOTPARALLEL:

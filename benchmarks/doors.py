@@ -1,12 +1,14 @@
-"""One stranger against a server of one's own: what is left for everybody else, by four attacks.
+"""One stranger against a server of one's own: what is left for everybody else, by one attack after the other.
 
-    python -m benchmarks.doors                    # all four; SECURITY.md says what is in the way of each
+    python -m benchmarks.doors                    # all; SECURITY.md says what is in the way of each
     python -m benchmarks.doors silent --seconds 30
     python -m benchmarks.doors rooms memory long
 
 silent: thousands of connections that say nothing, before the balancer; how long somebody else waits for an answer.
 rooms: one visitor opens rooms and joins them, for as long as the server lets it; whether a teacher still gets a room.
 memory: one connection sends messages of megabytes for made-up rooms; what the server holds then.
+texts: many connections send the largest text, report and link that the server takes, and stay; what it holds then.
+origin: foreign pages knock, on a network that drops what goes outside; how long the health check takes meanwhile.
 long: three visitors open steps on a text of 512 tokens again and again; an honest learner's slowest page beside them.
 """
 
@@ -22,17 +24,20 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import AsyncExitStack, ExitStack, suppress
 from pathlib import Path
 
 import numpy as np
+from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
+from websockets.typing import Origin
 
 from benchmarks import room
 from benchmarks.balancer import proxied
 from benchmarks.learners import REVEAL, SHARED, sentence
 from benchmarks.server import Lab, running_lab, usage
 from benchmarks.visitor import Visitor, visiting
+from lab.first_visit import SUBPROTOCOLS
 from lab.rooms.database import open_database
 from lab.rooms.rooms import Rooms
 
@@ -40,6 +45,7 @@ STRANGER = "127.0.0.2"  # another address of this machine than the one that ever
 SILENT, HALF = 4100, b"GET / HTTP/1.1\r\nHost: lab\r\n"
 MESSAGES, SIZES, ANSWERS = 65, (20, 3), 1.0  # megabytes; seconds to wait for an answer, which a dropped message has not
 STRANGERS = 3
+CONNECTIONS = 120
 LONG = " ".join(sentence(number) for number in range(20))  # more than 512 tokens: the lab cuts it there
 STEPS = (
     ("Feed-forward_and_LayerNorm", "In the blank"),
@@ -182,7 +188,75 @@ async def _walks(learner: Visitor, seconds: float) -> list[float]:
     return waited
 
 
-ATTACKS: dict[str, Callable[[float], str]] = {"silent": silent, "rooms": rooms, "memory": memory, "long": long}
+def texts(_: float) -> str:
+    """Send the largest messages over :data:`CONNECTIONS` connections that stay open."""
+    with running_lab() as lab:
+        levels = asyncio.run(_send_texts(lab))
+    return ", ".join(f"{most:.0f} MB {name}" for name, most in levels)
+
+
+async def _send_texts(lab: Lab) -> list[tuple[str, float]]:
+    """The megabytes of the server: at first, with the visitors, and after each kind of message."""
+    reports = "[" + "{}," * 6_600 + "{}]"
+    async with AsyncExitStack() as held:
+        levels = [("before", usage(lab.process.pid).megabytes)]
+        visitors = [await held.enter_async_context(visiting(lab.url)) for _ in range(CONNECTIONS)]
+        for each in visitors:
+            await each.open("Self-attention", text=SHARED)
+        levels.append((f"with {CONNECTIONS} visitors", usage(lab.process.pid).megabytes))
+        for name in ("after texts of 3.9 MB", "after links of 3.9 MB", "after reports of many small parts"):
+            for each in visitors:
+                component = next(key for key, widget in each.widgets.items() if widget.HasField("bidi_component"))
+                if "texts" in name:
+                    sent = each.choose("text", "x" * 3_900_000)
+                elif "links" in name:
+                    sent = each.open("Self-attention", pair="y" * 3_900_000)
+                else:
+                    sent = each.choose(component, reports)
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(sent, 10 * ANSWERS)
+            levels.append((name, usage(lab.process.pid).megabytes))
+        return levels
+
+
+def origin(seconds: float) -> str:
+    """Knock once a second as a foreign page, and ask for the health check."""
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        nobody.listen(100)
+        outside = f"http://127.0.0.1:{nobody.getsockname()[1]}"
+        environment = {"http_proxy": outside, "https_proxy": outside, "no_proxy": "127.0.0.1,localhost"}
+        with running_lab(environment=environment) as lab:
+            return asyncio.run(_knock(lab, seconds))
+
+
+async def _knock(lab: Lab, seconds: float) -> str:
+    address, knocks, waited = lab.url.replace("http", "ws", 1) + "/_stcore/stream", 0, 0.0
+
+    async def once() -> None:
+        with suppress(OSError, WebSocketException, TimeoutError):
+            async with connect(address, subprotocols=SUBPROTOCOLS, origin=Origin("https://elsewhere.example")):
+                pass
+
+    end, knocking = time.monotonic() + seconds, list[asyncio.Task[None]]()
+    while time.monotonic() < end:
+        knocking.append(asyncio.create_task(once()))
+        begun, knocks = time.monotonic(), knocks + 1
+        await asyncio.to_thread(lambda: urllib.request.urlopen(f"{lab.url}/_stcore/health").read())
+        waited = max(waited, time.monotonic() - begun)
+        await asyncio.sleep(1)
+    await asyncio.gather(*knocking)
+    return f"{knocks} knocks; the health check took {waited:.2f} s at most"
+
+
+ATTACKS: dict[str, Callable[[float], str]] = {
+    "silent": silent,
+    "rooms": rooms,
+    "memory": memory,
+    "texts": texts,
+    "origin": origin,
+    "long": long,
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -46,7 +46,7 @@ def running_lab(
     port: int | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Iterator[Lab]:
-    """Start ``streamlit run script``, with the settings beside it; stop it at the end.
+    """Start the lab, or with another ``script`` what ``streamlit run`` makes of it; stop it at the end.
 
     ``folder`` takes the server's log; without it the log is gone with the server. ``port`` is a free
     one unless given. ``environment`` is added to this process's own.
@@ -54,14 +54,10 @@ def running_lab(
     with tempfile.TemporaryDirectory() as spare:
         log_path = (folder or Path(spare)) / "server.log"
         port = port or free_port()
-        options = {
-            "server.port": port,
-            "server.address": "127.0.0.1",
-            "server.headless": "true",
-            "server.fileWatcherType": "none",
-            "browser.gatherUsageStats": "false",
-        }
-        command = [sys.executable, "-m", "streamlit", "run", str(script)]
+        start = ["lab"] if script == HOME else ["streamlit", "run", str(script)]
+        address = "--address=127.0.0.1" if script == HOME else "--server.address=127.0.0.1"
+        options = {"server.port": port, "server.headless": "true", "server.fileWatcherType": "none"}
+        command = [sys.executable, "-m", *start, address]
         command += [f"--{name}={value}" for name, value in options.items()]
         with log_path.open("wb") as log:
             process = subprocess.Popen(
@@ -69,7 +65,7 @@ def running_lab(
                 cwd=script.parent,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, **(environment or {})},
+                env={**os.environ, "STREAMLIT_BROWSER_GATHER_USAGE_STATS": "false"} | (environment or {}),
             )
         lab = Lab(f"http://127.0.0.1:{port}", log_path, process)
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,10 +13,18 @@ import lab
 from lab.course.feedback import WrongAddress, feedback_address
 from lab.course.pages import home
 
+_HERE = ("localhost", "127.0.0.1", "::1")  # addresses at which nobody else on the network reaches the lab
+_OPTION = re.compile(r"--[a-z]+\.[A-Za-z.]+(=|$)")  # one of Streamlit's: a section and a name
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve the lab until somebody stops it; return 2 without serving if a folder has no model."""
-    asked = _parser().parse_args(arguments)
+    parser = _parser()
+    asked, options = parser.parse_known_args(arguments)
+    if strange := [each for each in options if each.startswith("-") and not _OPTION.match(each)]:
+        parser.error(f"there is no option {strange[0]}.")
+    if any(each.startswith("--server.address") for each in options):
+        parser.error("say where the lab listens with --address.")
     found = {folder: checkpoints(folder) for folder in asked.models}
     if empty := [folder for folder in found if not found[folder]]:
         print(f"inside-bert: no checkpoint in {empty[0]}, nor in a folder there: no config.json.", file=sys.stderr)
@@ -24,12 +33,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         feedback_address()
     except WrongAddress as wrong:
         print(f"inside-bert: {wrong}", file=sys.stderr)
-    # Whoever types the command runs the lab for themselves, and may download models; a public server may not.
-    os.environ.setdefault("LAB_ALLOW_DOWNLOADS", "1")
+    # Whoever reaches the lab from this machine alone runs it for themselves, and may download models.
+    if asked.address in _HERE:
+        os.environ.setdefault("LAB_ALLOW_DOWNLOADS", "1")
     offered = [path for path in os.environ.get("LAB_MODELS", "").split(os.pathsep) if path]
     os.environ["LAB_MODELS"] = os.pathsep.join([*offered, *(str(path) for paths in found.values() for path in paths)])
-    _serve(asked.port, browser=not asked.no_browser)
+    _serve([*_options(asked), *options])
     return 0
+
+
+def _options(asked: argparse.Namespace) -> list[str]:
+    """The options of ``streamlit run`` for what was asked."""
+    options = [f"--server.address={asked.address}"]
+    options += [] if asked.port is None else [f"--server.port={asked.port}"]
+    return options + (["--server.headless=true"] if asked.no_browser else [])
 
 
 def checkpoints(folder: Path) -> list[Path]:
@@ -39,20 +56,28 @@ def checkpoints(folder: Path) -> list[Path]:
     return [each.absolute() for each in asked if (each / "config.json").is_file()]
 
 
-def _serve(port: int | None, browser: bool) -> None:
+def _serve(options: Sequence[str]) -> None:
     """Run ``streamlit run`` in this process. It finds the lab's settings beside the file that it starts."""
     from streamlit.web.cli import main as streamlit
 
-    options = [] if port is None else [f"--server.port={port}"]
-    options += [] if browser else ["--server.headless=true"]
+    from lab.ui.guard import guard
+
+    guard()
     streamlit(["run", str(home()), *options], prog_name="streamlit")
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="inside-bert", description="Start Inside BERT, a laboratory for the transformer."
+        prog="inside-bert",
+        description="Start Inside BERT, a laboratory for the transformer.",
+        epilog="Options of Streamlit may follow, as --server.headless true (streamlit run --help).",
     )
     parser.add_argument("--port", type=int, help="of the address http://localhost:PORT; 8501 or the next free one")
+    parser.add_argument(
+        "--address",
+        default=_HERE[0],
+        help="to listen on: only this machine reaches the lab without it, everybody on the network with 0.0.0.0",
+    )
     parser.add_argument("--no-browser", action="store_true", help="open no browser")
     parser.add_argument(
         "--models",

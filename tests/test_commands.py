@@ -79,7 +79,7 @@ def commands() -> tuple[str, ...]:
             parts = path.relative_to(ROOT).with_suffix("").parts
             whole = ".".join(parts).removesuffix(".__main__")
             guarded.add(whole if parts[0] in OURS else str(path.relative_to(ROOT)))
-    return tuple(sorted((named | guarded | {f"training.{model}" for model in MODELS}) - {"training", "lab"}))
+    return tuple(sorted((named | guarded | {f"training.{model}" for model in MODELS}) - {"training"}))
 
 
 @cache

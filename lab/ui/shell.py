@@ -19,11 +19,12 @@ from lab.course.words import escaped
 from lab.models.cores import begin_in_front
 from lab.models.encoding import TextError
 from lab.text.bundled import TextsMissing
-from lab.ui import address, alone, memory, parameters, runs, selection, sidebar, taking, teaching
+from lab.ui import address, alone, parameters, runs, selection, sidebar, taking, teaching
 from lab.ui.drawing import forget_figures
 from lab.ui.frame import strip
 from lab.ui.frame.closing import leave_what_was_tried
 from lab.ui.frame.look import style
+from lab.ui.guard import guard
 from lab.ui.parameter_kinds import drawn
 from lab.ui.quiz.done import leave_page
 from lab.ui.quiz.keeping import awaits_progress, keep_in_browser
@@ -39,8 +40,7 @@ _ROUTED = "_routed"
 _WITHOUT_MODEL = ("glossary", "room")
 # The first page has its own sentences, the last one reads the same, and the page of a room runs no model.
 _WITHOUT_SIDEBAR = ("course", "end", "room")
-memory.keep_no_uploads()
-memory.drop_large_messages()
+guard()
 
 
 def sections() -> dict[str, list[StreamlitPage]]:

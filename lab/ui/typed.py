@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from lab.ui.guard import LONGEST
+
 _TYPED = "_characters_typed."
 
 
@@ -22,4 +24,6 @@ def say_shortened(key: str, longest: int) -> None:
     """Say under a field that :func:`shorten` has left out a part of the text, while this text is in the field."""
     typed = st.session_state.get(_TYPED + key, 0)
     if typed > longest and len(st.session_state[key]) == longest:
-        st.caption(f"The text had {typed:,} characters. The lab reads the first {longest:,}; the rest was left out.")
+        most = " or more" if typed >= LONGEST else ""
+        read = f"The lab reads the first {longest:,}; the rest was left out."
+        st.caption(f"The text had {typed:,} characters{most}. {read}")

@@ -13,11 +13,13 @@ from email.message import Message
 from urllib.parse import parse_qs
 
 import pytest
+from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from benchmarks.balancer import CONFIG, configured, proxied
 from benchmarks.server import Lab
 from benchmarks.visitor import visiting
+from lab.first_visit import SUBPROTOCOLS
 from lab.rooms.rooms import MOST_PARTICIPANTS
 from tests.load.test_load import run
 
@@ -202,13 +204,15 @@ def test_connections_that_say_nothing_end_and_hold_nobody_up(lab: Lab) -> None:
             assert answers(again), "the address may come again"
 
 
-def test_the_websockets_of_an_address_are_counted(lab: Lab) -> None:
+@pytest.mark.parametrize("path", ["/_stcore/stream", "/_stcore/strea%6d", "/%5fstcore/stream%0A"])
+def test_the_websockets_of_an_address_are_counted_however_the_path_is_spelled(lab: Lab, path: str) -> None:
     async def come(door: Lab) -> list[bool]:
         come_in = []
+        address = door.url.replace("http", "ws", 1) + path
         async with AsyncExitStack() as stack:
             for _ in range(6):
                 try:
-                    await stack.enter_async_context(visiting(door.url))
+                    await stack.enter_async_context(connect(address, subprotocols=SUBPROTOCOLS))
                 except InvalidStatus as refused:
                     assert refused.response.status_code == 429
                     come_in.append(False)

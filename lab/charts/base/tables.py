@@ -45,23 +45,23 @@ def to_csv(frame: pd.DataFrame) -> bytes:
     Row names are written unless they are only 0, 1, 2 …
     """
     safe = frame.copy()
-    safe.columns = pd.Index([_harmless(name) for name in frame.columns])
+    safe.columns = pd.Index([harmless(name) for name in frame.columns])
     for place in range(frame.shape[1]):
         column = frame.iloc[:, place]
         if not pd.api.types.is_numeric_dtype(column):
-            safe.isetitem(place, [_harmless(cell) for cell in column])
+            safe.isetitem(place, [harmless(cell) for cell in column])
     named = not isinstance(frame.index, pd.RangeIndex)
     if named:
-        safe.index = pd.Index([_harmless(name) for name in frame.index], name=_harmless(frame.index.name))
+        safe.index = pd.Index([harmless(name) for name in frame.index], name=harmless(frame.index.name))
     text: str = safe.to_csv(index=named, lineterminator="\r\n")
     return text.encode("utf-8-sig")
 
 
-def _harmless(cell: object) -> object:
-    """Change a text so that no spreadsheet runs it as a formula.
+def harmless(cell: object) -> object:
+    """Return a cell that no spreadsheet runs as a formula: a text that it would run has an apostrophe in front."""
+    return f"'{cell}" if isinstance(cell, str) and is_formula(cell) else cell
 
-    Some spreadsheets drop the spaces before a sign, so a text with spaces before the sign is changed, too.
-    """
-    if not isinstance(cell, str):
-        return cell
-    return f"'{cell}" if cell.startswith(_FORMULA) or cell.lstrip().startswith(_FORMULA) else cell
+
+def is_formula(text: str) -> bool:
+    """Return whether a spreadsheet may run a text; some drop the spaces before a sign, so such a text counts, too."""
+    return text.startswith(_FORMULA) or text.lstrip().startswith(_FORMULA)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from lab.analysis.tasks.teaching import Examples
+from lab.charts.base.tables import harmless, is_formula
 from lab.course.sentences.news import NEWS
 from lab.course.words import quoted
 from lab.models.encoding import clean
@@ -108,9 +109,10 @@ def left_out(now: VisitLabels, typed: str) -> str:
 
 
 def _row(line: str) -> tuple[str, str]:
-    """The sentence and the label of a line, with single spaces."""
-    text, _, label = clean(line).partition("\t")
-    return " ".join(text.split()), " ".join(label.split())[:LONGEST_LABEL]
+    """The sentence and the label of a line, with single spaces, and without the apostrophe of a file."""
+    text, label = (" ".join(each.split()) for each in clean(line).partition("\t")[::2])
+    text, label = (each[1:] if each[:1] == "'" and is_formula(each[1:]) else each for each in (text, label))
+    return text, label[:LONGEST_LABEL]
 
 
 def _mark(now: VisitLabels, text: str, label: str, before: Mark, notes: list[str]) -> Mark:
@@ -143,9 +145,9 @@ def renamed(now: VisitLabels, first: str, second: str) -> tuple[VisitLabels, lis
 
 
 def as_file(now: VisitLabels) -> str:
-    """The learner's sentences as a file: a sentence, a tab and its label on each line."""
+    """The learner's sentences as a file: a sentence, a tab and its label on each line, none of them a formula."""
     names = {True: now.labels[0], False: now.labels[1], None: ""}
-    return "".join(f"{text}\t{names[mark]}".rstrip() + "\n" for text, mark in now.own)
+    return "".join(f"{harmless(text)}\t{harmless(names[mark])}".rstrip() + "\n" for text, mark in now.own)
 
 
 def as_kept(now: VisitLabels) -> str:

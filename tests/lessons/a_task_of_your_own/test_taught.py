@@ -71,6 +71,13 @@ def test_the_file_brings_everything_back() -> None:
     assert from_kept(EMPTY, as_kept(now)) == now
 
 
+def test_a_spreadsheet_runs_nothing_in_the_file_and_the_lab_reads_the_same_sentences_from_it() -> None:
+    now, _ = added(EMPTY, "=1+1 is two\t@good\n+3 is more\t-bad\n' quoted\t@good\nplain\t-bad")
+    cells = [cell for line in as_file(now).splitlines() for cell in line.split("\t")]
+    assert not any(cell.startswith(("=", "+", "-", "@")) for cell in cells) and "plain" in cells
+    assert added(EMPTY, as_file(now))[0] == now
+
+
 @given(st.text(max_size=200))
 def test_nothing_that_a_browser_brings_breaks_anything(text: str) -> None:
     found = from_kept(EMPTY, text)

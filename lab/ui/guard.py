@@ -1,0 +1,90 @@
+"""What this process does otherwise than Streamlit, so that no visitor can stop it or fill it.
+
+``python -m lab`` calls :func:`guard` before the server answers. A server that was started with ``streamlit run`` calls
+it when somebody first opens a page.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl, urlencode
+
+from streamlit import net_util
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+
+# The most bytes that all controls of a page may send. The largest report has 100,000 characters (lab/ui/reports.py).
+MOST_BYTES = 600_000
+# The most characters of a text in a field. The field for sentences of one's own takes 60,000, all others read fewer.
+LONGEST = 100_000
+# The most bytes of a link. Two texts of 4,000 characters with twelve bytes each (an emoji, escaped) have 96,000.
+LONGEST_LINK = 200_000
+_LONGEST_VALUE = 10_000  # characters that are left of a value in a link that is too long
+# Brackets and commas in the report of a component: Python takes a hundred times as much memory for a list as JSON does.
+_MOST_PARTS = 20_000
+
+
+def guard() -> None:
+    """Let this process ask nobody outside, and drop what no page sends; a second call changes nothing."""
+    net_util.get_external_ip = _no_address
+    if AppSession.handle_backmsg is not _handle_bounded:
+        AppSession.handle_backmsg = _handle_bounded  # type: ignore[method-assign]
+    MemoryUploadedFileManager.add_file = _drop  # type: ignore[method-assign]
+
+
+def _no_address() -> None:
+    """Return no address: Streamlit would ask a server outside, once for each connection from a foreign page.
+
+    It asks in the event loop, so that everybody waits meanwhile. Without an address it refuses the connection, too.
+    """
+
+
+_handle = AppSession.handle_backmsg
+
+
+def _handle_bounded(self: AppSession, msg: BackMsg) -> None:
+    """Handle a message of a browser if it is not larger than any that the lab's pages send.
+
+    Streamlit keeps the last value of each control for as long as the visit lasts, and its own limit
+    (``server.maxWidgetStateSize``) is for a whole frame, whatever is in it.
+    """
+    if bounded(msg):
+        _handle(self, msg)
+
+
+def bounded(msg: BackMsg) -> bool:
+    """Cut texts and a link that are too long; return whether the rest is as small as the lab's pages send it."""
+    asked = msg.rerun_script
+    if msg.WhichOneof("type") != "rerun_script":
+        return msg.ByteSize() <= MOST_BYTES
+    _cut_link(asked)
+    for state in asked.widget_states.widgets:
+        if len(state.string_value) > LONGEST:
+            state.string_value = state.string_value[:LONGEST]
+        if sum(state.json_value.count(sign) for sign in ",[{") > _MOST_PARTS:
+            return False
+    return msg.ByteSize() - len(asked.query_string) - len(asked.context_info.url) <= MOST_BYTES
+
+
+def _cut_link(asked: ClientState) -> None:
+    """Cut a link that is too long, so that its page opens: its first values stay."""
+    if len(asked.query_string) > LONGEST_LINK:
+        kept, left = list[str](), LONGEST_LINK
+        for name, value in parse_qsl(asked.query_string):
+            kept.append(urlencode({name: value[:_LONGEST_VALUE]}))
+            left -= len(kept[-1]) + 1
+            if left < 0:
+                break
+        asked.query_string = "&".join(kept if left >= 0 else kept[:-1])
+    if len(asked.context_info.url) > LONGEST_LINK:
+        asked.context_info.url = asked.context_info.url.partition("?")[0][:_LONGEST_VALUE]
+
+
+def _drop(self: MemoryUploadedFileManager, session_id: str, file: UploadedFileRec) -> None:
+    """Keep no file, because no page accepts one.
+
+    ``server.maxUploadSize = 0`` makes Streamlit refuse files with content, but any session may still send any number of
+    empty files with names of up to a megabyte, and Streamlit keeps these files.
+    """

@@ -9,6 +9,7 @@ rooms: one visitor opens rooms and joins them, for as long as the server lets it
 memory: one connection sends messages of megabytes for made-up rooms; what the server holds then.
 texts: many connections send the largest text, report and link that the server takes, and stay; what it holds then.
 origin: foreign pages knock, on a network that drops what goes outside; how long the health check takes meanwhile.
+trained: 200 visitors train a last layer on sentences of their own, and look again at the end; what the server holds.
 long: three visitors open steps on a text of 512 tokens again and again; an honest learner's slowest page beside them.
 """
 
@@ -34,7 +35,7 @@ from websockets.typing import Origin
 
 from benchmarks import room
 from benchmarks.balancer import proxied
-from benchmarks.learners import REVEAL, SHARED, sentence
+from benchmarks.learners import REVEAL, SHARED, labelled, sentence
 from benchmarks.server import Lab, running_lab, usage
 from benchmarks.visitor import Visitor, visiting
 from lab.first_visit import SUBPROTOCOLS
@@ -46,6 +47,8 @@ SILENT, HALF = 4100, b"GET / HTTP/1.1\r\nHost: lab\r\n"
 MESSAGES, SIZES, ANSWERS = 65, (20, 3), 1.0  # megabytes; seconds to wait for an answer, which a dropped message has not
 STRANGERS = 3
 CONNECTIONS = 120
+LEARNERS, AT_ONCE, WAIT = 200, 10, 120.0
+TASK, TRAIN = "A_task_of_your_own", "Train the last layer, 40 steps"
 LONG = " ".join(sentence(number) for number in range(20))  # more than 512 tokens: the lab cuts it there
 STEPS = (
     ("Feed-forward_and_LayerNorm", "In the blank"),
@@ -249,12 +252,65 @@ async def _knock(lab: Lab, seconds: float) -> str:
     return f"{knocks} knocks; the health check took {waited:.2f} s at most"
 
 
+def trained(seconds: float) -> str:
+    """Let :data:`LEARNERS` visitors train, :data:`AT_ONCE` at a time; all stay, and look again at the end."""
+    with running_lab() as lab:
+        return asyncio.run(_train(lab))
+
+
+async def _train(lab: Lab) -> str:
+    levels, most = [usage(lab.process.pid).megabytes], 0.0
+    turns = asyncio.Semaphore(AT_ONCE)
+    async with AsyncExitStack() as held:
+        visitors = [await held.enter_async_context(visiting(lab.url)) for _ in range(LEARNERS)]
+
+        async def train(number: int, visitor: Visitor) -> str:
+            nonlocal most
+            async with turns:
+                await visitor.open(TASK, step="Teach it", taught="Your own")
+                visitor.fill("_taught_typed", "\n".join(labelled(number, 1, 16)))
+                await visitor.press("Add")
+                await visitor.choose("step", "Change the model")
+                await visitor.press(TRAIN)
+                shown = await _shown(visitor)
+                most = max(most, usage(lab.process.pid).megabytes)
+                return shown
+
+        first = await asyncio.gather(*(train(number, each) for number, each in enumerate(visitors)))
+        levels.append(usage(lab.process.pid).megabytes)
+        again = []
+        for visitor in visitors:
+            await visitor.choose("step", "Change the model")
+            again.append(_gain(visitor))
+        same = sum(bool(one) and one == other for one, other in zip(first, again, strict=True))
+        trained = sum(map(bool, first))
+    return (
+        f"{trained} of {LEARNERS} have trained; {same} pages still show what they showed; {levels[0]:.0f} MB before, "
+        f"at most {most:.0f} MB, {levels[1]:.0f} MB at the end"
+    )
+
+
+def _gain(visitor: Visitor) -> str:
+    """Return the sentence that says what the training has gained; "" if the page has none."""
+    return next((each for each in visitor.words if "With the trained last layer" in each), "")
+
+
+async def _shown(visitor: Visitor) -> str:
+    """Wait until the training is over, and return what the page says of it."""
+    end = time.monotonic() + WAIT
+    while not _gain(visitor) and time.monotonic() < end:
+        await asyncio.sleep(1)
+        await (visitor.look_again() if visitor.fragment else visitor.choose("step", "Change the model"))
+    return _gain(visitor)
+
+
 ATTACKS: dict[str, Callable[[float], str]] = {
     "silent": silent,
     "rooms": rooms,
     "memory": memory,
     "texts": texts,
     "origin": origin,
+    "trained": trained,
     "long": long,
 }
 

@@ -65,7 +65,7 @@ def running_lab(
                 cwd=script.parent,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, "STREAMLIT_BROWSER_GATHER_USAGE_STATS": "false"} | (environment or {}),
+                env={**os.environ, "STREAMLIT_BROWSER_GATHER_USAGE_STATS": "false", **(environment or {})},
             )
         lab = Lab(f"http://127.0.0.1:{port}", log_path, process)
         try:

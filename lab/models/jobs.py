@@ -11,15 +11,18 @@ import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Protocol
 
 Work = Callable[["Job"], None]
-# A function that returns whether a person waiting for a job is still there. Two watchers of one person are equal.
-Watcher = Callable[[], bool]
 # Seconds that a job continues without a watcher, because a watcher who reloads the page is gone for a moment.
 GRACE = 3.0
 # The most jobs at rest, and the most seconds of rest; jobs at rest keep their models and results in memory.
 RESTING, RESTS = 3, 1800.0
 _LOOK = 1.0  # seconds between two checks for watchers
+# Seconds of computing after which a job is long: from then on, it gives its place to jobs that are not.
+LONG = 8.0
+# The most jobs under way, each with what it holds in memory: of all, of one address, of one browser.
+MOST_BEGUN = (12, 8, 2)
 
 
 LOG = logging.getLogger("lab.jobs")
@@ -39,12 +42,27 @@ class Stopped(RuntimeError):
     """Raised inside the work of a job that should end."""
 
 
+class Watcher(Protocol):
+    """Somebody who waits for a job; a call returns whether they are still there.
+
+    ``address`` and ``browser`` say whose share of the server the job takes. Two watchers of one person are equal.
+    """
+
+    @property
+    def address(self) -> Hashable: ...
+
+    @property
+    def browser(self) -> Hashable: ...
+
+    def __call__(self) -> bool: ...
+
+
 @dataclass(eq=False)
 class Job:
     """Running work, or failed work with its ``error``. ``planned``, the amount of work, is 0 at first.
 
     A job that had watchers rests when all its watchers have gone: then ``resting`` is true. ``waiting`` is true if the
-    job has not begun because other jobs go first.
+    job has no place because other jobs go first. ``spent`` is how many seconds it had a place until ``since``.
     """
 
     key: Hashable
@@ -54,6 +72,8 @@ class Job:
     error: Exception | None = None
     resting: bool = False
     waiting: bool = False
+    spent: float = 0.0
+    since: float = 0.0
     _watchers: set[Watcher] = field(default_factory=set)
     _seen: float = field(default_factory=time.monotonic)
     _stopped: threading.Event = field(default_factory=threading.Event)
@@ -82,22 +102,33 @@ class Job:
             self._seen = now
         return now - self._seen >= GRACE
 
-    def shares_people_with(self, other: Job) -> bool:
-        """Return whether somebody waits for this job and for the ``other``."""
-        return not self._watchers.isdisjoint(tuple(other._watchers))
+    @property
+    def for_whom(self) -> tuple[frozenset[Hashable], ...]:
+        """Who waits for the job, ever more exactly: everybody, the addresses, the browsers."""
+        there = tuple(self._watchers)
+        return (
+            frozenset({"everybody"}),
+            frozenset(each.address for each in there),
+            frozenset((each.address, each.browser) for each in there),
+        )
 
-    def watch(self, watcher: Watcher) -> None:
-        """Add a watcher: the job also continues as long as ``watcher`` is there."""
-        self._watchers.add(watcher)
+    def watch(self, watcher: Watcher) -> bool:
+        """Add a watcher: the job also continues as long as ``watcher`` is there. False if it should end already."""
+        with _LOCK:
+            if self._stopped.is_set():
+                return False
+            self._watchers.add(watcher)
+            return True
 
     def unwatch(self, watcher: Watcher) -> None:
         """Take a watcher away, who does not want the result; the job ends if this was the only one.
 
         For others, the job goes on.
         """
-        self._watchers.discard(watcher)
-        if not self._watchers:
-            self.stop()
+        with _LOCK:
+            self._watchers.discard(watcher)
+            if not self._watchers:
+                self._stop()
 
     def rest(self) -> None:
         """Wait until somebody watches the job again; called by the work. Raises :class:`Stopped` if the job ends.
@@ -126,8 +157,13 @@ class Job:
     def stop(self) -> None:
         """End the job at its next call of :meth:`tell`; another job with the same key may begin at once."""
         with _LOCK:
-            self._stopped.set()
-            _forget(self)
+            self._stop()
+
+    def _stop(self) -> None:
+        """End the job; the caller must hold the lock."""
+        self._stopped.set()
+        if _RUNNING.get(self.key) is self:
+            del _RUNNING[self.key]
 
     def tell(self, done: float, planned: float) -> None:
         """Record the progress; called by the work. Raises :class:`Stopped` if the job should end."""
@@ -138,7 +174,8 @@ class Job:
     def run(self, expected: type[Exception]) -> None:
         """Do the work in this thread. An exception of the type ``expected`` is kept in ``error``.
 
-        For any other exception, ``error`` is :class:`Failed`, and the log has the exception with the name of the job.
+        For any other exception, also one that ends a program or comes from a library in Rust, ``error`` is
+        :class:`Failed`, and the log has the exception with the name of the job.
         """
         try:
             self.work(self)
@@ -146,14 +183,13 @@ class Job:
             pass
         except expected as error:
             self.error = error
-        except Exception:  # whatever it is: the learner and the operator are told
+        except BaseException:  # whatever it is: the learner and the operator are told
             name = self.key[0] if isinstance(self.key, tuple) else self.key
             LOG.exception("The long run %r has failed.", name)
             self.error = Failed()
         finally:
             if self.error is None:
-                with _LOCK:
-                    _forget(self)
+                self.stop()
             self._over.set()
 
     def join(self, seconds: float) -> None:
@@ -164,8 +200,10 @@ class Job:
 class Places:
     """The right of ``count`` jobs to compute at the same time; other jobs wait.
 
-    Each visitor has a share: a free place goes to the job whose watchers hold the fewest places for other jobs, and
-    among those to the job that has waited longest. A job gives its place to a waiting job whose watchers hold fewer.
+    A free place goes to the job whose address and whose browser hold the fewest places for other jobs; among equals to
+    a job that is not long yet, and then to the job that has waited longest. A job gives its place to a waiting job that
+    comes before it by this order. So a visitor cannot take all places by many visits, and work of seconds does not wait
+    behind work of minutes. :data:`MOST_BEGUN` bounds the jobs under way.
     """
 
     def __init__(self, count: int) -> None:
@@ -187,12 +225,13 @@ class Places:
             self._leave(job)
 
     def must_pause(self, job: Job) -> bool:
-        """Return whether a job should give its place away: nobody waits for it, or another visitor has less."""
+        """Return whether a job should give its place away: nobody waits for it, or another job comes before it."""
         if job.forsaken:
             return True
         with self._changed:
-            first = self._first()
-            return first is not None and self._load(first) < self._load(job)
+            self._count_time(job)
+            first = self._first(besides=job)
+            return first is not None and self._order(first, job) < self._order(job, job)
 
     def pause(self, job: Job) -> None:
         """Give the place of a job away, rest if nobody waits for the job, and take a place again."""
@@ -219,6 +258,7 @@ class Places:
         with self._changed:
             if len(self._held) < self._count and self._first() is job:
                 self._held.append(job)
+                job.since = time.monotonic()
                 return True
             job.waiting = True
             self._changed.wait(_LOOK)
@@ -227,16 +267,42 @@ class Places:
     def _leave(self, job: Job) -> None:
         with self._changed:
             if job in self._held:
+                self._count_time(job)
                 self._held.remove(job)
                 self._changed.notify_all()
 
-    def _first(self) -> Job | None:
-        """Return the job that gets the next place; None if no job waits for one. The caller must hold the lock."""
-        return min((each for each in self._waiting if not each.resting), key=self._load, default=None)
+    @staticmethod
+    def _count_time(job: Job) -> None:
+        now = time.monotonic()
+        job.spent, job.since = job.spent + now - job.since, now
 
-    def _load(self, job: Job) -> int:
-        """Return the number of places that those who wait for ``job`` hold for other jobs."""
-        return sum(each is not job and each.shares_people_with(job) for each in self._held)
+    def _first(self, besides: Job | None = None) -> Job | None:
+        """Return the job that gets the next place, or that of the job ``besides``; None if no job waits for one.
+
+        The caller must hold the lock.
+        """
+        may = (each for each in self._waiting if not each.resting and (each.spent or self._may_begin(each)))
+        return min(may, key=lambda job: self._order(job, besides), default=None)
+
+    def _order(self, job: Job, besides: Job | None) -> tuple[list[int], bool]:
+        """What a smaller value of comes first: the places that those who wait for ``job`` hold for other jobs.
+
+        The place of ``besides``, which may become free, does not count. Then come jobs that are not long.
+        """
+        others = [each for each in self._held if each is not job and each is not besides]
+        return _shared(job, others), job.spent > LONG
+
+    def _may_begin(self, job: Job) -> bool:
+        """Return whether those who wait for the job have few enough jobs under way."""
+        begun = [*self._held, *(each for each in self._waiting if each.spent)]
+        return all(count < most for count, most in zip(_shared(job, begun), MOST_BEGUN, strict=True))
+
+
+def _shared(job: Job, others: list[Job]) -> list[int]:
+    """Count the ``others`` that somebody waits for who waits for ``job``, too: anybody, at an address, in a browser."""
+    return [
+        sum(not whom.isdisjoint(each.for_whom[level]) for each in others) for level, whom in enumerate(job.for_whom)
+    ]
 
 
 _RUNNING: dict[Hashable, Job] = {}
@@ -255,7 +321,7 @@ def start(key: Hashable, work: Work, expected: type[Exception] = Stopped, watche
         if found is None or begins:
             found = _RUNNING[key] = Job(key, work)
         if watcher is not None:
-            found.watch(watcher)
+            found._watchers.add(watcher)
         if begins:
             threading.Thread(target=found.run, args=(expected,), name=f"job {key}", daemon=True).start()
         return found
@@ -264,9 +330,3 @@ def start(key: Hashable, work: Work, expected: type[Exception] = Stopped, watche
 def running(key: Hashable) -> Job | None:
     """Return the job for ``key`` that is running, at rest or failed; None if there is none, or if it is complete."""
     return _RUNNING.get(key)
-
-
-def _forget(gone: Job) -> None:
-    """Remove a job from the running jobs; the caller must hold the lock."""
-    if _RUNNING.get(gone.key) is gone:
-        del _RUNNING[gone.key]

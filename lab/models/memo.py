@@ -3,6 +3,9 @@
 A page draws the same run again at every click, and a whole class looks at one sentence. So :func:`once` keeps a
 function's result for a trace (or a model) as long as the trace exists and there is room. The least recently used result
 is dropped first.
+
+The key of a result takes room, too. A model, a run or a tensor in the key is not kept for the sake of the result: when
+it goes, the result goes.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import sys
 import threading
 import weakref
 from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
@@ -27,7 +30,16 @@ ROOM = 200_000_000
 Subject = TypeVar("Subject")
 Rest = ParamSpec("Rest")
 Result = TypeVar("Result")
-_Key = tuple[int, Hashable]
+
+
+@dataclass(frozen=True)
+class _Same:
+    """In a key, the place of an object that equals only itself, so that the key does not keep the object."""
+
+    address: int
+
+
+_Key = tuple[_Same, Hashable]
 
 
 def size_of(value: object, held: object = None) -> int:
@@ -59,7 +71,7 @@ class _Kept:
 
 
 class Memo:
-    """Results by their subject (the object they were computed from) and their key: at most ``room`` bytes.
+    """Results by their subject (the object they were computed from) and their key: at most ``room`` bytes of both.
 
     The last ``at_least`` results are kept even if they are larger.
 
@@ -73,22 +85,23 @@ class Memo:
         self._lock = threading.Lock()
         self._kept: OrderedDict[_Key, _Kept] = OrderedDict()
         self._making: dict[_Key, Future[Any]] = {}
-        # Addresses of deleted subjects. The results of subjects that are gone are dropped before any look-up, because
-        # the address of a subject may be reused.
+        # Addresses of deleted objects. Results of an object that is gone are dropped before any look-up, because its
+        # address may be used again. For each object that is there: the keys of its results.
         self._gone: deque[int] = deque()
-        self._known: set[int] = set()
+        self._keys: dict[int, set[_Key]] = {}
 
     def get(self, subject: object, asked: Hashable, make: Callable[[], Result]) -> Result:
         """Return the result of ``make()`` for ``subject`` and the key ``asked``, computed at the first call."""
-        key = (id(subject), asked)
+        others = list[object]()
+        key = (_Same(id(subject)), _without_objects(asked, others))
         breathe()  # a page is made of many results; others may compute between two of them
         while True:
-            found = self._look(key, subject)
+            found = self._look(key)
             if found is None:
                 # A thread holds a core before others wait for its result, and they wait without one: otherwise those
                 # who wait might hold all the cores that it needs to go on.
                 with one_core():
-                    found = self._look(key, subject, begin=True)
+                    found = self._look(key, (subject, *others))
                     if found is None:
                         return self._make(key, make, getattr(subject, "model", None))
             try:
@@ -101,10 +114,10 @@ class Memo:
                 continue  # the thread that was making the result was stopped or has failed, so try again
             return value
 
-    def _look(self, key: _Key, subject: object, begin: bool = False) -> Future[Any] | None:
+    def _look(self, key: _Key, begin_for: Sequence[object] = ()) -> Future[Any] | None:
         """Return the result, finished or being made.
 
-        Returns None if no thread has begun it: with ``begin``, the caller must make it.
+        Returns None if no thread has begun it: with the objects in ``begin_for``, the caller must make it.
         """
         with self._lock:
             self._forget_gone()
@@ -115,18 +128,19 @@ class Memo:
                 there.set_result(kept.value)
                 return there
             coming = self._making.get(key)
-            if coming is None and begin:
+            if coming is None and begin_for:
                 self._making[key] = Future()
-                if key[0] not in self._known:
-                    self._known.add(key[0])
-                    weakref.finalize(subject, self._gone.append, key[0])
+                for each in begin_for:
+                    if id(each) not in self._keys:
+                        self._keys[id(each)] = set()
+                        weakref.finalize(each, self._gone.append, id(each))
             return coming
 
     def _make(self, key: _Key, make: Callable[[], Result], held: object) -> Result:
         promise, made = self._making[key], False
         try:
             value = make()
-            size, made = size_of(value, held), True
+            size, made = size_of(value, held) + size_of(key), True
         finally:
             if not made:
                 with self._lock:
@@ -135,20 +149,60 @@ class Memo:
         with self._lock:
             del self._making[key]
             if size <= self._room or self._at_least:
-                self._kept[key] = _Kept(value, size)
-                self._used += size
+                self._keep(key, _Kept(value, size))
                 while self._used > self._room and len(self._kept) > self._at_least:
-                    _, oldest = self._kept.popitem(last=False)
-                    self._used -= oldest.bytes
+                    self._drop(next(iter(self._kept)))
         promise.set_result(value)
         return value
 
+    def _keep(self, key: _Key, kept: _Kept) -> None:
+        """Keep a result, unless an object of its key has gone while it was made; the caller must hold the lock."""
+        addresses = list(_addresses(key))
+        if all(each in self._keys for each in addresses):
+            for each in addresses:
+                self._keys[each].add(key)
+            self._kept[key] = kept
+            self._used += kept.bytes
+
+    def _drop(self, key: _Key) -> None:
+        self._used -= self._kept.pop(key).bytes
+        for each in _addresses(key):
+            if each in self._keys:
+                self._keys[each].discard(key)
+
     def _forget_gone(self) -> None:
         while self._gone:
-            address = self._gone.popleft()
-            self._known.discard(address)
-            for key in [key for key in self._kept if key[0] == address]:
-                self._used -= self._kept.pop(key).bytes
+            for key in self._keys.pop(self._gone.popleft(), ()):
+                if key in self._kept:
+                    self._drop(key)
+
+
+def _without_objects(asked: Any, found: list[object]) -> Hashable:
+    """Return a key in which a :class:`_Same` takes the place of each object that equals only itself, as models do.
+
+    These objects are added to ``found``.
+    """
+    kind: Any = type(asked)
+    if kind.__weakrefoffset__ and (kind.__hash__ is object.__hash__ or hasattr(kind, "nbytes")):
+        found.append(asked)
+        return _Same(id(asked))
+    if kind is tuple:
+        return tuple(_without_objects(each, found) for each in asked)
+    if is_dataclass(asked) and not isinstance(asked, type):
+        before = len(found)
+        inside = tuple(_without_objects(getattr(asked, each.name), found) for each in fields(asked) if each.compare)
+        asked = asked if len(found) == before else (kind, inside)
+    value: Hashable = asked
+    return value
+
+
+def _addresses(key: object) -> Iterator[int]:
+    """Yield the address of each object whose place is taken in a key."""
+    if isinstance(key, _Same):
+        yield key.address
+    elif isinstance(key, tuple):
+        for each in key:
+            yield from _addresses(each)
 
 
 _MEMO = Memo(ROOM)

@@ -5,8 +5,10 @@ The button that starts the work, its progress, and the button Stop.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
 
 import streamlit as st
 from streamlit.runtime import exists, get_instance
@@ -16,10 +18,12 @@ from lab.models import jobs
 from lab.models.batches import ProgressFunction
 from lab.models.cores import COUNT, give_way, no_core, one_core, step_back
 from lab.models.jobs import Job, Places
+from lab.ui.visitor import Visitor, this_visitor
 
 _POLL = 1.0  # seconds
 _BEGUN, _LEFT = "_begun_unasked", "_left_runs"
-# What protects the memory: twenty runs at once would each take twenty times as long, and hold twenty models.
+# What protects the memory and the cores: twenty runs at once would each take twenty times as long, and hold twenty
+# models. Toys that train have places here, too.
 LONG_RUNS = Places(COUNT)
 Work = Callable[[ProgressFunction], object]
 
@@ -27,9 +31,9 @@ Work = Callable[[ProgressFunction], object]
 def offer(key: Hashable, label: str, work: Work, help: str = "") -> None:
     """Draw the button that begins ``work``, or, while the work goes on, the share that is done and a Stop button.
 
-    ``work`` must keep its own result. ``work`` receives a function to call with the share done; the call raises once
-    the learner has stopped the work. When the work is over, the page runs again. A learner can take up a run that
-    somebody else has left.
+    ``key`` is a value that belongs to this work alone; :func:`number_of` makes one of an object. ``work`` must keep its
+    own result. It receives a function to call with the share done; the call raises once the learner has stopped the
+    work. When the work is over, the page runs again. A learner can take up a run that somebody else has left.
     """
     found = jobs.running(key)
     if found is not None and found.error is not None:
@@ -52,11 +56,11 @@ def unasked(key: Hashable, label: str, work: Work) -> None:
 
     During a visit, the work begins by itself only once: after Stop or an error, the button begins it again.
     """
-    begun: set[int] = st.session_state.setdefault(_BEGUN, set())
-    if hash(key) in begun:
+    begun: set[Hashable] = st.session_state.setdefault(_BEGUN, set())
+    if key in begun:
         offer(key, label, work)
         return
-    begun.add(hash(key))
+    begun.add(key)
     begin(key, work)
     offer(key, label, work)
 
@@ -82,37 +86,58 @@ def begin(key: Hashable, work: Work) -> None:
     join(jobs.start(key, run, watcher=this_visit()))
 
 
-def _left() -> set[int]:
+_numbers: WeakKeyDictionary[object, int] = WeakKeyDictionary()
+_next_number = itertools.count()
+
+
+def number_of(state: object) -> int:
+    """Return the number of an object in this process, for the key of a job. No other object ever gets this number."""
+    found = _numbers.get(state)
+    return _numbers.setdefault(state, next(_next_number)) if found is None else found
+
+
+def _left() -> set[Hashable]:
     """The jobs that this visit has stopped and not begun again."""
-    left: set[int] = st.session_state.setdefault(_LEFT, set())
+    left: set[Hashable] = st.session_state.setdefault(_LEFT, set())
     return left
 
 
 def join(found: Job) -> None:
     """Let this visit wait for a job."""
-    _left().discard(hash(found.key))
+    _left().discard(found.key)
     found.watch(this_visit())
 
 
 def leave(found: Job) -> None:
     """End a job for this visit: if others wait for it, too, it goes on for them."""
-    _left().add(hash(found.key))
+    _left().add(found.key)
     found.unwatch(this_visit())
 
 
 def has_left(key: Hashable) -> bool:
     """Return whether this visit has stopped a job, for itself at least: it may go on for others."""
-    return hash(key) in _left()
+    return key in _left()
 
 
 @dataclass(frozen=True)
 class Visit:
-    """A visit, identified by its session.
+    """A visit, identified by its session, and the visitor to whose share of the server it belongs.
 
     A call returns whether the visit's browser is still connected, no matter on which page.
     """
 
     session: str
+    visitor: Visitor = field(default=Visitor("", ""), compare=False)
+
+    @property
+    def address(self) -> Hashable:
+        """The visitor's address; where the server does not know it, every visit is one of its own."""
+        return self.visitor.address or ("visit", self.session)
+
+    @property
+    def browser(self) -> Hashable:
+        """The visitor's browser."""
+        return self.visitor.browser
 
     def __call__(self) -> bool:
         return not exists() or get_instance().is_active_session(self.session)
@@ -121,7 +146,7 @@ class Visit:
 def this_visit() -> Visit:
     """Return the visit whose page this thread draws."""
     context = get_script_run_ctx()
-    return Visit("" if context is None else context.session_id)
+    return Visit("", this_visitor()) if context is None else Visit(context.session_id, this_visitor())
 
 
 @st.fragment(run_every=_POLL)

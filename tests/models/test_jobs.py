@@ -13,9 +13,13 @@ from lab.models.jobs import Job, running, start
 
 
 class Person:
-    """Somebody who is there until they leave."""
+    """Somebody who is there until they leave; everybody has an address of their own unless it is given."""
 
     here = True
+
+    def __init__(self, address: str = "", browser: str = "") -> None:
+        self.address = address or str(id(self))
+        self.browser = browser
 
     def __call__(self) -> bool:
         return self.here
@@ -206,3 +210,93 @@ def test_who_stops_a_job_that_others_wait_for_stops_it_for_themselves() -> None:
     assert not stands_still(done) and running("key") is job
     job.unwatch(other)
     until(lambda: job.is_over and running("key") is None)
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job is long after a twentieth of a second."""
+    monkeypatch.setattr(jobs, "LONG", 0.05)
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_job_of_seconds_does_not_wait_behind_jobs_of_minutes() -> None:
+    places, have = jobs.Places(1), list[object]()
+    long = [start(number, holding(places, have, number), watcher=Person()) for number in range(3)]
+    until(lambda: all(job.spent > jobs.LONG for job in long))
+
+    def brief(job: Job) -> None:
+        with places.place(job):
+            have.append("brief")
+            for _ in range(5):
+                job.tell(1, 5)
+                assert not places.must_pause(job)
+                time.sleep(0.001)
+            have.remove("brief")
+
+    begun = time.monotonic()
+    job = start("brief", brief, watcher=Person())
+    until(lambda: job.is_over)
+    assert time.monotonic() - begun < 0.5 and job.error is None
+    until(lambda: len(have) == 1)
+    assert not stands_changed(have, have[0]), "long ones do not take the place from each other"
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("place", [("here", ""), ("elsewhere", "")], ids=["another browser", "another address"])
+def test_visits_of_one_visitor_are_one(place: tuple[str, str]) -> None:
+    """Thirty jobs in thirty visits leave the first place to somebody else, also behind the same address."""
+    places, have = jobs.Places(2), list[object]()
+    crowd = [start(number, holding(places, have, number), watcher=Person("here", "a program")) for number in range(30)]
+    until(lambda: len(have) == 2)
+    job = start("else", holding(places, have, "else"), watcher=Person(*place))
+    until(lambda: "else" in have)
+    assert not stands_changed(have, "else")
+    assert sum(job.spent > 0 for job in crowd) <= jobs.MOST_BEGUN[2], "nor do they all hold memory"
+    job.stop()
+
+
+@pytest.mark.usefixtures("quick")
+def test_few_jobs_are_under_way() -> None:
+    places, have = jobs.Places(1), list[object]()
+    at_school = [start(number, holding(places, have, number), watcher=Person("s", str(number))) for number in range(15)]
+    time.sleep(1.5)
+    assert sum(job.spent > 0 for job in at_school) <= jobs.MOST_BEGUN[1]
+    others = [start(100 + number, holding(places, have, number), watcher=Person()) for number in range(15)]
+    time.sleep(1.5)
+    assert jobs.MOST_BEGUN[1] < sum(job.spent > 0 for job in (*at_school, *others)) <= jobs.MOST_BEGUN[0]
+
+
+def test_who_joins_while_the_last_one_stops_gets_a_job_that_goes_on() -> None:
+    first, second, got = Person(), Person(), list[Job]()
+    job = start("key", counted([]), watcher=first)
+
+    class Watchers(set):  # type: ignore[type-arg]
+        """Lets somebody join in the middle of :meth:`Job.unwatch`."""
+
+        def discard(self, watcher: object) -> None:
+            super().discard(watcher)
+            joining = threading.Thread(target=lambda: got.append(start("key", counted([]), watcher=second)))
+            joining.start()
+            joining.join(0.2)
+
+    job._watchers = Watchers(job._watchers)
+    job.unwatch(first)
+    until(lambda: bool(got))
+    time.sleep(0.05)
+    assert not got[0].is_over and running("key") is got[0]
+    assert not job.watch(second), "a job that was stopped takes nobody in"
+
+
+class Panic(BaseException):
+    """As a library in Rust raises it."""
+
+
+@pytest.mark.parametrize("raised", [SystemExit, Panic, KeyboardInterrupt, ValueError])
+def test_whatever_ends_a_job_is_told(raised: type[BaseException], caplog: pytest.LogCaptureFixture) -> None:
+    def work(job: Job) -> None:
+        job.tell(1, 2)
+        raise raised("broken")
+
+    job = start(("key", raised), work)
+    until(lambda: job.is_over)
+    assert isinstance(job.error, jobs.Failed) and "broken" in caplog.text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -33,7 +34,7 @@ def counting(size: int = 8) -> tuple[list[int], Callable[[], np.ndarray]]:
 
 
 def test_the_second_time_it_is_there() -> None:
-    memo, subject = Memo(100), Subject()
+    memo, subject = Memo(10_000), Subject()
     calls, make = counting()
     assert memo.get(subject, "a", make) is memo.get(subject, "a", make)
     assert len(calls) == 1
@@ -43,8 +44,8 @@ def test_the_second_time_it_is_there() -> None:
 
 
 def test_what_was_used_longest_ago_makes_room() -> None:
-    memo, subject = Memo(25), Subject()
-    calls, make = counting(10)
+    memo, subject = Memo(25_000), Subject()
+    calls, make = counting(10_000)
     memo.get(subject, "a", make)
     memo.get(subject, "b", make)
     memo.get(subject, "a", make)  # used again, so "b" is the oldest
@@ -57,24 +58,24 @@ def test_what_was_used_longest_ago_makes_room() -> None:
 
 
 def test_what_is_larger_than_the_room_is_not_kept() -> None:
-    memo, subject = Memo(5), Subject()
-    calls, make = counting(6)
+    memo, subject = Memo(5_000), Subject()
+    calls, make = counting(6_000)
     memo.get(subject, "a", make)
     memo.get(subject, "a", make)
     assert len(calls) == 2
 
 
 def test_the_newest_may_be_larger_than_the_room() -> None:
-    memo, subject = Memo(5, at_least=1), Subject()
-    calls, make = counting(6)
+    memo, subject = Memo(5_000, at_least=1), Subject()
+    calls, make = counting(6_000)
     for asked in ("a", "a", "b", "b", "a"):
         memo.get(subject, asked, make)
     assert len(calls) == 3
 
 
 def test_results_go_with_what_they_were_computed_from() -> None:
-    memo = Memo(10)
-    calls, make = counting(10)
+    memo = Memo(10_000)
+    calls, make = counting(8_000)
     for _ in range(20):  # addresses are given to the next object
         memo.get(Subject(), "a", make)
         gc.collect(0)
@@ -86,7 +87,7 @@ def test_results_go_with_what_they_were_computed_from() -> None:
 
 
 def test_many_threads_compute_once() -> None:
-    memo, subject = Memo(100), Subject()
+    memo, subject = Memo(10_000), Subject()
     calls: list[int] = []
     found: list[object] = []
 
@@ -126,7 +127,7 @@ def test_nested_results_never_wait_for_each_other_for_ever() -> None:
 
 def test_who_waits_for_somebody_who_leaves_computes() -> None:
     """A visitor's page may be stopped in the middle of a computation that others wait for."""
-    memo, subject, begun, go_on = Memo(100), Subject(), threading.Event(), threading.Event()
+    memo, subject, begun, go_on = Memo(10_000), Subject(), threading.Event(), threading.Event()
     found: list[str] = []
 
     class Left(BaseException):
@@ -153,7 +154,7 @@ def test_who_waits_for_somebody_who_leaves_computes() -> None:
 
 
 def test_an_error_is_not_kept() -> None:
-    memo, subject = Memo(100), Subject()
+    memo, subject = Memo(10_000), Subject()
     calls: list[int] = []
 
     def fails() -> None:
@@ -216,3 +217,56 @@ def test_a_core_is_held_once_by_a_thread() -> None:
     thread.start()
     thread.join(10)
     assert done.is_set()
+
+
+class Model:
+    """What a result may be asked for beside its subject; like a model, it equals only itself."""
+
+    nbytes = 7_000_000
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A plain value that holds a model."""
+
+    model: Model
+    text: str
+
+
+@pytest.mark.parametrize(
+    "asked", [lambda model: ("a", model), lambda model: ("a", Choice(model, "x")), lambda model: ("a", (1, (model,)))]
+)
+def test_a_result_does_not_keep_what_it_was_asked_for(asked: Callable[[Model], tuple[object, ...]]) -> None:
+    memo, subject, model = Memo(10_000), Subject(), Model()
+    calls, make = counting()
+    memo.get(subject, asked(model), make)
+    memo.get(subject, asked(model), make)
+    assert len(calls) == 1, "the same model gives the same key"
+    other = Model()
+    memo.get(subject, asked(other), make)
+    assert len(calls) == 2
+    there = weakref.ref(model)
+    del model
+    assert there() is None, "nothing but the key held it"
+    memo.get(subject, asked(other), make)
+    assert len(calls) == 2 and len(memo._kept) == 1 and set(memo._keys) == {id(subject), id(other)}
+
+
+def test_a_tensor_in_a_key_goes_with_its_result() -> None:
+    memo, subject, tensor = Memo(10_000), Subject(), torch.zeros(3)
+    calls, make = counting()
+    memo.get(subject, (tensor, 1), make)
+    memo.get(subject, (tensor, 1), make)
+    assert len(calls) == 1
+    there = weakref.ref(tensor)
+    del tensor
+    memo.get(subject, "other", make)
+    assert there() is None and len(memo._kept) == 1
+
+
+def test_keys_take_room() -> None:
+    memo, subject = Memo(100_000), Subject()
+    for number in range(50):
+        memo.get(subject, str(number) * 10_000, lambda: 1)
+    assert len(memo._kept) < 10 and memo._used <= 100_000
+    assert sum(len(keys) for keys in memo._keys.values()) == len(memo._kept)

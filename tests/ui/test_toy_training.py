@@ -24,7 +24,7 @@ PLAN = Plan("previous", 1, 4, 4, 0)
 def short_and_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trainings of twenty steps, one place, nothing remembered."""
     monkeypatch.setattr(Plan, "steps", property(lambda self: 20))
-    monkeypatch.setattr(live, "TOYS", Places(1))
+    monkeypatch.setattr(live, "LONG_RUNS", Places(1))
     monkeypatch.setattr(live, "_POLL", 0.01)
     live._finished.clear()
     live._begun.clear()
@@ -52,7 +52,7 @@ def left_at(step: int, plan: Plan = PLAN) -> None:
 def test_a_stopped_training_gives_its_place_back_and_is_not_finished() -> None:
     left_at(5)
     assert live.finished_run(PLAN) is None
-    assert not live.TOYS._held
+    assert not live.LONG_RUNS._held
 
 
 def test_whoever_comes_next_goes_on_where_a_training_was_left() -> None:
@@ -105,7 +105,7 @@ def test_one_of_two_leaves_and_the_other_keeps_the_training() -> None:
     assert PLAN not in live._begun
     next(second)
     second.close()
-    assert PLAN in live._begun and not live.TOYS._held
+    assert PLAN in live._begun and not live.LONG_RUNS._held
 
 
 def test_a_training_that_fails_says_so_and_gives_its_place_back(
@@ -121,7 +121,7 @@ def test_a_training_that_fails_says_so_and_gives_its_place_back(
         next(stages)
         with pytest.raises(Failed):
             list(stages)
-    assert "broken" in caplog.text and not live.TOYS._held
+    assert "broken" in caplog.text and not live.LONG_RUNS._held
     assert all_of(PLAN)[-1].latest.finished, "the next one begins again"
 
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from lab.analysis.flow.cuts import Cuts, Way, cut_run
 from lab.analysis.tasks.tuning import Tuned
 from lab.analysis.tasks.vectors import mark_of
-from lab.models.memo import once
 from lab.models.trace import Trace
 
 _MOST = 24  # words that are cut: each is a run of its own
@@ -63,7 +62,6 @@ def score_of(trace: Trace, tuned: Tuned) -> float:
     return float(tuned.head.score(trace.output[mark_of(trace.encoding, trace.model.config.causal)]))
 
 
-@once
 def turning(trace: Trace, tuned: Tuned) -> Turning | None:
     """Cut each word of a run off from all others, in all layers; None for a text without a word.
 

@@ -28,7 +28,7 @@ from lab.lessons.a_task_of_your_own.trained_layer import (
     ENOUGH,
     Split,
     chosen_split,
-    show_trained,
+    show_with_trained,
     tuned_again,
 )
 from lab.lessons.a_task_of_your_own.what_cls_knows import mark_name
@@ -195,9 +195,28 @@ def _of_matrices(found: tuple[Moved, ...]) -> pd.DataFrame:
     return pd.DataFrame({"matrix": [each.name for each in found], "moved by": [f"{each.share:.1%}" for each in found]})
 
 
-@once
-def _gain(model: LoadedModel, tuned: Tuned, found: Split) -> Gain:
-    return gain(model, tuned, found)
+@dataclass(frozen=True, eq=False)
+class Changed:
+    """What the page shows of a trained model: the gain, the attention from [CLS], the matrices, and a blank.
+
+    ``blank`` has the best word of the first page's blank before and after; it is None if the model fills no blanks.
+    """
+
+    gain: Gain
+    rows: Figure
+    moved: tuple[Moved, ...]
+    blank: tuple[BestWord, BestWord] | None
+
+
+def changed(model: LoadedModel, found: Split, tuned: Tuned) -> Changed:
+    """Look at what the training has changed."""
+    before, after = (best_word(each, FIRST[0].text) for each in (model, tuned.model))
+    return Changed(
+        gain(model, tuned, found),
+        rows_of_attention(model, example_of(found), tuned),
+        moved(model, tuned.model),
+        None if before is None or after is None else (before, after),
+    )
 
 
 def show(view: LessonRun) -> None:
@@ -205,17 +224,18 @@ def show(view: LessonRun) -> None:
     model, found = view.trace.model, chosen_split()
     idea(IDEA)
     _show_examples(found)
-    tuned = show_trained(model, found)
-    if tuned is None:
+    now = show_with_trained(model, found, "changed", partial(changed, model, found))
+    if now is None:
         draw(partial(rows_of_attention, model, example_of(found)), "cls-before-and-after")
         say_more(said_before(model, found))
         return
     again = partial(rows_of_attention, model, example_of(found), tuned_again(model, found))
-    draw(rows_of_attention(model, example_of(found), tuned), "cls-before-and-after", again=again)
-    meaning(said(_gain(model, tuned, found), mark_name(model)))
-    _show_blank(model, tuned)
+    draw(now.rows, "cls-before-and-after", again=again)
+    meaning(said(now.gain, mark_name(model)))
+    if now.blank is not None:
+        say(f"**The price.** {said_of_blank(*now.blank, FIRST[0].text)}")
     say("**How far the matrices of the layer moved**, as a share of their length:")
-    show_table(_of_matrices(moved(model, tuned.model)))
+    show_table(_of_matrices(now.moved))
     say(
         f"{STEPS} steps take a few seconds. In real fine-tuning, all layers move (Devlin et al. 2019, §4.1). That "
         "takes minutes, so the lab does not offer it."
@@ -228,11 +248,3 @@ def _show_examples(found: Split) -> None:
     say(f"{len(found.learned)} of {whose} are learned. The other {len(found.tested)} test what was learned.")
     if TAUGHT.chosen() == TAUGHT_OWN and not found.own:
         st.caption(f"You have too few of your own: {ENOUGH} of each label are needed (in “Teach it”).")
-
-
-def _show_blank(model: LoadedModel, tuned: Tuned) -> None:
-    """Compare a blank of the first page before and after, if this model fills blanks."""
-    text = FIRST[0].text
-    before, after = best_word(model, text), best_word(tuned.model, text)
-    if before is not None and after is not None:
-        say(f"**The price.** {said_of_blank(before, after, text)}")

@@ -1,28 +1,57 @@
 """Models whose last layer was trained here: few, bounded for the whole server, and gone with their visitors.
 
-Visitors who train the same model on the same sentences share one copy. A copy lives as long as a visit holds it, unless
-newer copies need its room; then its visitors train again.
+Visitors who train the same model on the same sentences share one copy. Its layer, which takes megabytes, has to go when
+newer layers need its room; whoever has most of them gives first. What the pages have shown with it takes kilobytes, and
+stays as long as a visit holds the copy.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from lab.analysis.tasks.tuning import Tuned
 
 # The most bytes of all trained layers on a server: a layer of lab-minilm takes 7 MB, one of bert-base 28 MB.
 ROOM = 60_000_000
+_MOST_FOUND = 12  # results that are kept with a copy
+Result = TypeVar("Result")
 
 
 @dataclass(eq=False)
 class Copy:
-    """The place of a trained model; ``tuned`` is None before the training, and after newer copies took its room."""
+    """The place of a trained layer, and what was found with it.
+
+    ``tuned`` is None before the training, and after newer layers took its room: then ``had_to_go`` is true. ``whose``
+    is the visitor who has trained it.
+    """
 
     of: Hashable
+    whose: Hashable = None
     tuned: Tuned | None = None
+    had_to_go: bool = False
+    _found: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict)
+
+    def result(self, asked: Hashable, make: Callable[[Tuned], Result]) -> Result | None:
+        """Return ``make(tuned)``, computed once for ``asked``; None if it is not known and there is no layer now."""
+        tuned = self.tuned
+        with _LOCK:
+            if asked in self._found:
+                self._found.move_to_end(asked)
+                there: Result = self._found[asked]
+                return there
+        if tuned is None:
+            return None
+        made = make(tuned)
+        with _LOCK:
+            self._found[asked] = made
+            while len(self._found) > _MOST_FOUND:
+                self._found.popitem(last=False)
+        return made
 
 
 _COPIES: WeakValueDictionary[Hashable, Copy] = WeakValueDictionary()
@@ -38,16 +67,18 @@ def copy_of(key: Hashable) -> Copy:
         return found
 
 
-def keep(copy: Copy, tuned: Tuned) -> None:
-    """Put a trained model into its place; the oldest other ones go if there is no room for all."""
+def keep(copy: Copy, tuned: Tuned, whose: Hashable = None) -> None:
+    """Put a trained layer into its place.
+
+    If there is no room for all, the oldest layer of the visitor who has most of them goes, and so on.
+    """
     with _LOCK:
-        copy.tuned = tuned
+        copy.tuned, copy.whose, copy.had_to_go = tuned, whose, False
         _COPIES.pop(copy.of, None)
         _COPIES[copy.of] = copy  # the newest comes last
-        every = [each for each in _COPIES.values() if each.tuned is not None]
-        used = sum(each.tuned.nbytes for each in every if each.tuned is not None)
-        for oldest in every:
-            if used <= ROOM or oldest is copy:
-                break
-            used -= 0 if oldest.tuned is None else oldest.tuned.nbytes
-            oldest.tuned = None
+        there = {each: each.tuned.nbytes for each in _COPIES.values() if each.tuned is not None}
+        while sum(there.values()) > ROOM and len(there) > 1:
+            held = Counter(each.whose for each in there)
+            goes = max((each for each in there if each is not copy), key=lambda each: held[each.whose])
+            goes.tuned, goes.had_to_go = None, True
+            del there[goes]

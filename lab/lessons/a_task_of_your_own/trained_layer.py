@@ -1,9 +1,11 @@
-"""Which sentences the last layer is trained on, and the trained model of this visit."""
+"""The sentences on which the last layer is trained, and what a page shows of the trained model of this visit."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 import streamlit as st
@@ -16,12 +18,15 @@ from lab.lessons.a_task_of_your_own.copies import Copy, copy_of, keep
 from lab.lessons.a_task_of_your_own.taught import VisitLabels
 from lab.lessons.a_task_of_your_own.teach_it import chosen_labels
 from lab.models.batches import ProgressFunction, unwatched
+from lab.models.cores import one_core
 from lab.models.loading import LoadedModel
-from lab.ui.long_work import offer
+from lab.ui.long_work import offer, unasked
 from lab.ui.parameters import TAUGHT, TAUGHT_OWN
+from lab.ui.visitor import Visitor, this_visitor
 
 ENOUGH = 8  # sentences of each label; with fewer of the learner's own, the lab's are used
 _COPY = "_trained_layer"
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -76,15 +81,24 @@ def _where(chosen: np.ndarray) -> tuple[int, ...]:
     return tuple(np.flatnonzero(chosen).tolist())
 
 
-def show_trained(model: LoadedModel, found: Split) -> Tuned | None:
-    """Return the trained model of this visit, or draw the button that trains it and return None."""
+def show_with_trained(
+    model: LoadedModel, found: Split, asked: Hashable, make: Callable[[Tuned], Result]
+) -> Result | None:
+    """Return ``make(tuned)`` for the trained model of this visit, computed once for ``asked``.
+
+    Without a trained layer, draw the button that trains it and return None. A layer that had to go is trained again by
+    itself, from the same seed.
+    """
     key = ("trained layer", model.id, found.texts, found.marks)
     copy = copy_of(key)
     st.session_state[_COPY] = copy  # as long as the visit lasts, and until it trains on something else
-    if copy.tuned is None:
-        offer(key, f"Train the last layer, {STEPS} steps", partial(_train, model, found, copy))
-    return copy.tuned
+    with one_core():
+        there = copy.result(asked, make)
+    if there is None:
+        train = partial(_train, model, found, copy, this_visitor())
+        (unasked if copy.had_to_go else offer)(key, f"Train the last layer, {STEPS} steps", train)
+    return there
 
 
-def _train(model: LoadedModel, found: Split, copy: Copy, tell: ProgressFunction) -> None:
-    keep(copy, tuned_on(model, found, tell))
+def _train(model: LoadedModel, found: Split, copy: Copy, whose: Visitor, tell: ProgressFunction) -> None:
+    keep(copy, tuned_on(model, found, tell), whose)

@@ -19,11 +19,11 @@ from lab.figures.notebook import argument
 from lab.lessons.a_task_of_your_own import LESSON
 from lab.lessons.a_task_of_your_own.change_the_model import example_of
 from lab.lessons.a_task_of_your_own.taught import LONGEST
-from lab.lessons.a_task_of_your_own.trained_layer import chosen_split, show_trained, tuned_again
+from lab.lessons.a_task_of_your_own.trained_layer import chosen_split, show_with_trained, tuned_again
 from lab.lessons.a_task_of_your_own.what_cls_knows import mark_name
 from lab.models.encoding import TextError
 from lab.models.loading import LoadedModel
-from lab.models.trace import Trace, trace
+from lab.models.trace import trace
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.kinds import which_holds
@@ -42,12 +42,16 @@ Which word **turns** the answer?"""
 
 @dataclass(frozen=True, eq=False)
 class Classified:
-    """What the trained model says of a text: the label, and the probability of this label; the run, and the cuts."""
+    """What the trained model says of a text: the label, the probability of this label, and the cuts.
 
-    trace: Trace
+    ``words`` are the words that were cut off, each with its place from 1, and ``told`` their names in a sentence.
+    """
+
     label: str
     probability: float
     found: Turning
+    words: tuple[str, ...]
+    told: tuple[str, ...]
 
     @property
     def without(self) -> list[float]:
@@ -55,9 +59,9 @@ class Classified:
         sign = np.sign(self.found.score)
         return [float(each) for each in probability(sign * self.found.without)]
 
-    @property
-    def words(self) -> list[str]:
-        return [f"{place + 1} {self.trace.labels[place]}" for place in self.found.places]
+    def name(self, place: int) -> str:
+        """Return the name of the token at a place, from 0, in a sentence."""
+        return self.told[self.found.places.index(place)]
 
 
 def answer(model: LoadedModel, tuned: Tuned, text: str, labels: tuple[str, str]) -> Classified | None:
@@ -67,7 +71,9 @@ def answer(model: LoadedModel, tuned: Tuned, text: str, labels: tuple[str, str])
     if found is None:
         return None
     share = float(probability(np.array(abs(found.score))))
-    return Classified(read, labels[0] if found.score > 0 else labels[1], share, found)
+    words = tuple(f"{place + 1} {read.labels[place]}" for place in found.places)
+    told = tuple(told_apart(read, place) for place in found.places)
+    return Classified(labels[0] if found.score > 0 else labels[1], share, found, words, told)
 
 
 def without_each_word(found: Classified) -> Figure:
@@ -85,15 +91,15 @@ def looked_at(found: Classified, mark: str) -> Figure:
 
 def said(found: Classified, mark: str) -> str:
     """Name the words that turn the answer, and the word to which [CLS] gives most."""
-    turns, seen = found.found.turns, told_apart(found.trace, found.found.looked_at)
+    turns, seen = found.found.turns, found.name(found.found.looked_at)
     told = f"The answer is **{escaped(found.label)}** ({found.probability:.2f})."
     if not turns:
         top = found.found.matters
         change = found.probability - found.without[found.found.places.index(top)]
         if change < VISIBLE:
             return f"{told} No single word matters: without any of them, the answer is as sure as before."
-        return f"{told} No single word turns it. Without {told_apart(found.trace, top)}, it loses most: {change:.2f}."
-    names = listed([told_apart(found.trace, place) for place in turns])
+        return f"{told} No single word turns it. Without {found.name(top)}, it loses most: {change:.2f}."
+    names = listed([found.name(place) for place in turns])
     each = "" if len(turns) == 1 else "each of "
     told = f"{told} Without {each}{names}, it turns."
     if found.found.looked_at in turns:
@@ -129,16 +135,17 @@ def show(view: LessonRun) -> None:
     """Show the answer without each word, beside the attention of [CLS]."""
     model, found = view.trace.model, chosen_split()
     idea(IDEA)
-    tuned = show_trained(model, found)
-    if tuned is None:
-        say("First train the last layer: the answer is read from its vector.")
-        return
     text = st.text_input("A sentence", example_of(found), max_chars=LONGEST)
+    labels = found.task.labels
     try:
-        now = answer(model, tuned, text, found.task.labels)
+        told = show_with_trained(model, found, (text, labels), lambda tuned: (answer(model, tuned, text, labels),))
     except TextError as error:
         st.info(str(error), icon=":material/edit:")
         return
+    if told is None:
+        say("First train the last layer: the answer is read from its vector.")
+        return
+    (now,) = told
     if now is None:
         st.info("This text has no word to cut off. Write a longer one.", icon=":material/edit:")
         return

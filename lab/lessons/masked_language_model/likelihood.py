@@ -18,7 +18,7 @@ from lab.models.trace import Trace
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning
-from lab.ui.long_work import offer
+from lab.ui.long_work import number_of, offer
 from lab.ui.parameters import PROBABILITY, SCORE
 from lab.ui.tables import show_table
 from lab.ui.terms import say
@@ -109,7 +109,7 @@ def _show_found(trace: Trace, count: int) -> Likelihood | None:
     else:
         done = len(scoring.latest.scores) if scoring.latest else 0
         label = f"Go on: {done} of {count} tokens are scored" if done else f"Score {count} tokens"
-        offer(("likelihood", id(scoring)), label, partial(_score_all, trace, scoring))
+        offer(("likelihood", number_of(scoring)), label, partial(_score_all, trace, scoring))
     return scoring.latest
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import os
 import re
 import secrets
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ from streamlit.config import get_option
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from lab.ui.reports import RoomsKept, SeatKept, heard
+from lab.ui.visitor import address
 
 KEY, _KEPT = "seat", "rooms_kept"
 _BY, _TOLD, _SEATS, _KEYS, _FALSE = "_room_by", "_room_browser", "_room_seats", "_room_keys", "_room_false_keys"
@@ -68,15 +68,13 @@ def visit() -> str:
 def address_hash() -> str:
     """Return a keyed hash of the address from which this visit comes; empty if the server does not know it.
 
-    Behind a balancer, every visit comes from the balancer, which names the visitor's address in the header
-    ``LAB_ADDRESS_HEADER``. The key is the server's own, so nobody who reads the database can try all addresses.
+    The key is the server's own, so nobody who reads the database can try all addresses.
     """
-    header = os.environ.get("LAB_ADDRESS_HEADER", "")
-    address = st.context.headers.get(header) if header else st.context.ip_address
-    if not address or not isinstance(address, str):  # a page without a server, in a test, has no address
+    found = address()
+    if not found:
         return ""
     secret = str(get_option("server.cookieSecret")).encode()
-    return hmac.new(secret, address.encode("utf-8", "replace"), hashlib.sha256).hexdigest()[:32]
+    return hmac.new(secret, found.encode("utf-8", "replace"), hashlib.sha256).hexdigest()[:32]
 
 
 def keep_key(code: str, key: str) -> None:

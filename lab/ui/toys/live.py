@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from lab.models import jobs
-from lab.models.cores import COUNT, one_core
-from lab.models.jobs import Job, Places, Stopped
+from lab.models.cores import one_core
+from lab.models.jobs import Job, Stopped
+from lab.ui.long_work import LONG_RUNS, Visit, this_visit
 
 if TYPE_CHECKING:
     from lab.toy.training import Plan, Snapshot, TrainingRun
 
 Kept = TypeVar("Kept")
-# What protects the cores from a class that trains: one toy per core. Long runs have places of their own
-# (lab/ui/long_work.py), because they take minutes, and a toy takes seconds.
-TOYS = Places(COUNT)
 _POLL = 0.2  # seconds
 _LAST_STAGE = 10.0  # seconds in which a training that nobody watches any more ends its stage
 _FINISHED_KEPT = 24
@@ -31,9 +29,18 @@ _lock = threading.Lock()
 
 @dataclass(eq=False)
 class _Watching:
-    """A page that watches a training."""
+    """A page of this ``visit`` that watches a training."""
 
+    visit: Visit
     here: bool = True
+
+    @property
+    def address(self) -> Hashable:
+        return self.visit.address
+
+    @property
+    def browser(self) -> Hashable:
+        return self.visit.browser
 
     def __call__(self) -> bool:
         return self.here
@@ -64,7 +71,7 @@ class _Training:
         from lab.toy.training import begin, train
 
         torch.set_num_threads(1)
-        with TOYS.place(job):
+        with LONG_RUNS.place(job):
             if (done := finished_run(self.plan)) is not None:
                 self._show(done)
                 return
@@ -73,6 +80,8 @@ class _Training:
             try:
                 while run is None or not run.latest.finished:
                     self._wait_for_a_page(job)
+                    if LONG_RUNS.must_pause(job):
+                        LONG_RUNS.pause(job)
                     with one_core():
                         snapshot = next(snapshots)
                     run = begin(snapshot) if run is None else run.then(snapshot)
@@ -124,7 +133,7 @@ def train_toy(plan: Plan) -> Generator[TrainingRun | None]:
     if done is not None:
         yield done
         return
-    watching = _Watching()
+    watching = _Watching(this_visit())
     job = jobs.start(("toy", plan), _Training(plan), watcher=watching)
     try:
         yield from _stages(job)

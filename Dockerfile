@@ -1,4 +1,4 @@
-# The lab as an image: the pins of requirements.txt, no compiler, no root.
+# The lab as an image: the packages of requirements.lock by their hashes, no compiler, no root.
 #
 #   docker build -t inside-bert .
 #   docker run --rm -p 8501:8501 inside-bert
@@ -10,8 +10,9 @@
 
 FROM python:3.12-slim AS build
 ARG PIP_EXTRA_INDEX_URL=""
-COPY requirements.txt .
-RUN python -m venv /opt/venv && /opt/venv/bin/pip install --no-cache-dir -r requirements.txt
+COPY requirements.txt requirements.lock ./
+RUN python -m venv /opt/venv && /opt/venv/bin/pip install --no-cache-dir --require-hashes -r requirements.lock && \
+    /opt/venv/bin/pip install --no-cache-dir "$(grep '^torch==' requirements.txt)"
 
 FROM python:3.12-slim
 RUN useradd --uid 10001 --create-home learner

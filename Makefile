@@ -7,6 +7,9 @@
 # make bench          the measurements that docs/measured.md quotes
 # make load           a class at work on a real server, with bounds   (ARGS="--soak 600", ARGS="--servers 2 classroom")
 # make audit          ask for known vulnerabilities of what is installed, where there is a network
+# make lock           write requirements.lock anew: the version and the hashes of every package that the lab needs
+#                     (ARGS=--upgrade takes the newest ones that the pins of requirements.txt allow)
+# make behind         name the packages here of which there is a newer version
 # make evaluate       every figure of the embedded models' cards, measured on the files that ship; the results of the
 #                     experiments on them, written anew (24 minutes on two cores that others used, too), each with its
 #                     largest difference from what shipped
@@ -43,7 +46,7 @@ export HF_HUB_DISABLE_TELEMETRY := 1
 
 .DEFAULT_GOAL := run
 .NOTPARALLEL:
-.PHONY: run dev check test test-all lint bench load audit evaluate outside train screenshots chromium haproxy clean
+.PHONY: run dev check test test-all lint bench load audit lock behind evaluate outside train screenshots chromium haproxy clean
 
 run: $(RUNTIME)
 	$(SERVE) $(ARGS)
@@ -91,6 +94,18 @@ audit: $(DEV)
 	@$(VENV)/audit/bin/pip-audit --path "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
 		--format json --progress-spinner off 2>/dev/null | $(BIN)/python -m tests.audit
 
+# uv, which writes such files for all systems and versions of Python at once, gets an environment of its own, too. It
+# knows neither the index nor the files that pip may be told of here, so it is told of them.
+lock: | $(BIN)/python
+	@test -x $(VENV)/lock/bin/uv || { $(BIN)/python -m venv $(VENV)/lock && \
+		$(VENV)/lock/bin/python -m pip install --quiet --disable-pip-version-check uv==0.13.9; }
+	$(VENV)/lock/bin/uv pip compile requirements.txt --output-file requirements.lock --quiet --universal \
+		--python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate \
+		--custom-compile-command "make lock" --no-emit-package torch --excludes deploy/not_for_cpus.txt $(ARGS)
+
+behind: $(DEV)
+	@$(BIN)/python -m pip list --outdated --disable-pip-version-check
+
 evaluate: $(RUNTIME)
 	$(BIN)/python -m training.evaluation $(ARGS)
 
@@ -120,13 +135,15 @@ haproxy: $(DEV)
 	@$(BIN)/python -m benchmarks.balancer >/dev/null 2>&1 || { $(call INSTALL,haproxy); } || true
 	@$(BIN)/python -m benchmarks.balancer
 
-$(RUNTIME): requirements.txt | $(BIN)/python
-	$(PIP) -r requirements.txt
+# Everything by its hash but PyTorch, whose file depends on the machine: for the CPU, from an index of its own.
+$(RUNTIME): requirements.txt requirements.lock | $(BIN)/python
+	$(PIP) --require-hashes -r requirements.lock
+	$(PIP) "$$(grep '^torch==' requirements.txt)"
 	@touch $@
 
-$(DEV): requirements.txt requirements-cluster.txt requirements-dev.txt | $(BIN)/python
+$(DEV): $(RUNTIME) requirements-cluster.txt requirements-dev.txt
 	$(PIP) -r requirements-dev.txt
-	@touch $(RUNTIME) $@
+	@touch $@
 
 # A name on the PATH may be a shim for a Python that is not there, or lack venv (Debian), so each is tried.
 $(BIN)/python:

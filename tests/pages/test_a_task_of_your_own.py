@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import re
+import weakref
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from lab.course.sentences.tasks import TASKS
+from lab.lessons.a_task_of_your_own import copies
 from lab.lessons.a_task_of_your_own.taught import LONGEST, MOST, VisitLabels
 from tests.charts.samples import HOSTILE
 from tests.pages.apptest import check_answers, go, reveal, turn_to, visit, words, worked
@@ -163,3 +166,24 @@ def test_labels_are_text_and_what_no_model_can_read_is_left_out_and_said() -> No
     next(each for each in at.text_input if each.label == "A new sentence").input("It is fine.").run()
     told = next(each.value for each in at.markdown if each.value.startswith("The classifier says"))
     assert "[a](" not in told and "$x$" not in told
+
+
+def test_what_a_page_showed_stays_when_its_layer_has_to_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = trained(visit(PAGE, step="Change the model"))
+    at = reveal(at)
+    shown = next(each.value for each in at.markdown if "With the trained last layer" in each.value)
+    (copy,) = copies._COPIES.values()
+    layer = weakref.ref(copy.tuned)
+    monkeypatch.setattr(copies, "ROOM", 1)
+    other, newest = copies.copy_of("other"), copy.tuned
+    assert newest is not None
+    copies.keep(other, newest)
+    del newest
+    other.tuned = None
+    gc.collect()
+    assert copy.tuned is None and layer() is None, "nothing else holds a trained layer"
+    assert shown in [each.value for each in at.run().markdown]
+    assert not any("Train the last layer" in each.label for each in at.button)
+    monkeypatch.undo()
+    again = worked(turn_to(at, "why-this-answer"))
+    assert copy.tuned is not None and any("The answer is" in each.value for each in again.markdown)

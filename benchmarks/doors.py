@@ -10,6 +10,7 @@ memory: one connection sends messages of megabytes for made-up rooms; what the s
 texts: many connections send the largest text, report and link that the server takes, and stay; what it holds then.
 origin: foreign pages knock, on a network that drops what goes outside; how long the health check takes meanwhile.
 trained: 200 visitors train a last layer on sentences of their own, and look again at the end; what the server holds.
+fair: a stranger's visits begin experiments and trainings; how long a learner's training of seconds takes beside them.
 long: three visitors open steps on a text of 512 tokens again and again; an honest learner's slowest page beside them.
 """
 
@@ -48,6 +49,10 @@ MESSAGES, SIZES, ANSWERS = 65, (20, 3), 1.0  # megabytes; seconds to wait for an
 STRANGERS = 3
 CONNECTIONS = 120
 LEARNERS, AT_ONCE, WAIT = 200, 10, 120.0
+VISITS, AGAIN = 9, "Measure it again here"
+RUNS = tuple(
+    (page, f"lab-{model}") for page in ("Copying", "Grammar", "Patching") for model in ("minilm", "bert", "gpt2")
+)
 TASK, TRAIN = "A_task_of_your_own", "Train the last layer, 40 steps"
 LONG = " ".join(sentence(number) for number in range(20))  # more than 512 tokens: the lab cuts it there
 STEPS = (
@@ -290,6 +295,40 @@ async def _train(lab: Lab) -> str:
     )
 
 
+def fair(_: float) -> str:
+    """Time a learner's training alone, and beside :data:`VISITS` of a stranger, who begins what takes minutes."""
+    with running_lab() as lab:
+        alone, beside = asyncio.run(_beside_runs(lab))
+    return f"a training takes {alone:.1f} s alone, and {beside:.1f} s beside {VISITS} runs of a stranger"
+
+
+async def _beside_runs(lab: Lab) -> tuple[float, float]:
+    async with AsyncExitStack() as held:
+        learner = await held.enter_async_context(visiting(lab.url))
+        alone = await _time_training(learner, 1)
+        for number in range(VISITS):
+            stranger = await held.enter_async_context(visiting(lab.url, STRANGER))
+            page, model = RUNS[number % len(RUNS)]
+            await stranger.open(page, model=model)
+            for label in (REVEAL, AGAIN):
+                if label in stranger.buttons:
+                    await stranger.press(label)
+        return alone, await _time_training(learner, 2)
+
+
+async def _time_training(learner: Visitor, number: int) -> float:
+    """The seconds until a training on sentences of one's own has ended and is on screen."""
+    await learner.open(TASK, step="Teach it", taught="Your own")
+    if "Remove all" in learner.buttons:
+        await learner.press("Remove all")
+    learner.fill("_taught_typed", "\n".join(labelled(9_000 + number, number, 16)))
+    await learner.press("Add")
+    await learner.choose("step", "Change the model")
+    begun = time.monotonic()
+    await learner.press(TRAIN)
+    return time.monotonic() - begun if await _shown(learner) else WAIT
+
+
 def _gain(visitor: Visitor) -> str:
     """Return the sentence that says what the training has gained; "" if the page has none."""
     return next((each for each in visitor.words if "With the trained last layer" in each), "")
@@ -311,6 +350,7 @@ ATTACKS: dict[str, Callable[[float], str]] = {
     "texts": texts,
     "origin": origin,
     "trained": trained,
+    "fair": fair,
     "long": long,
 }
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-AT_ONCE = 50  # number of new people who may come in at one moment
-EVERY = 0.5  # seconds for each person after them: in half a minute 110 come in, in whatever order they arrive
+# Number of new people who may come in at one moment, and seconds for each person after them. A class of a hundred that
+# arrives within twenty seconds comes in without a wait, and within ten seconds with a wait of six at most.
+AT_ONCE, EVERY = 75, 0.5
 _CLOCKS = 5.0  # seconds by which the clocks of two servers may differ
 # A class of a hundred that comes in within half a minute reaches 0.9 of the limit; above this share, warn the teacher.
 _UNUSUAL = 0.92

@@ -64,6 +64,14 @@ def test_a_class_of_a_hundred_is_in_after_half_a_minute(rooms: Rooms, clock: Tim
         assert state(rooms, code).people == 100 and not rooms.states()[code].is_crowded
 
 
+@pytest.mark.parametrize(("spread", "longest"), [(10.0, 8.0), (20.0, 2.0)])
+def test_a_class_of_a_hundred_hardly_waits(rooms: Rooms, clock: Time, spread: float, longest: float) -> None:
+    """When fifty came in at once, one load run in fourteen had somebody who waited for more than ten seconds."""
+    code, _ = rooms.create()
+    chance = random.Random(0)
+    assert len(crowd(rooms, clock, code, [chance.uniform(0, spread) for _ in range(100)], spread + longest)) == 100
+
+
 def test_a_crowd_comes_in_at_a_bounded_rate_and_the_teacher_is_told(rooms: Rooms, clock: Time) -> None:
     code, _ = rooms.create()
     assert not state(rooms, code).is_crowded

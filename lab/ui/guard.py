@@ -15,6 +15,8 @@ from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
+from lab.ui import memory
+
 # The most bytes that all controls of a page may send. The largest report has 100,000 characters (lab/ui/reports.py).
 MOST_BYTES = 600_000
 # The most characters of a text in a field. The field for sentences of one's own takes 60,000, all others read fewer.
@@ -22,12 +24,15 @@ LONGEST = 100_000
 # The most bytes of a link. Two texts of 4,000 characters with twelve bytes each (an emoji, escaped) have 96,000.
 LONGEST_LINK = 200_000
 _LONGEST_VALUE = 10_000  # characters that are left of a value in a link that is too long
+# Messages that no page of the lab sends: one empties the caches of all visitors, one asks where files go.
+_NOT_SENT = ("clear_cache", "file_urls_request")
 # Brackets and commas in the report of a component: Python takes a hundred times as much memory for a list as JSON does.
 _MOST_PARTS = 20_000
 
 
 def guard() -> None:
-    """Let this process ask nobody outside, and drop what no page sends; a second call changes nothing."""
+    """Let this process ask nobody outside, drop what no page sends, and give memory back; once is enough."""
+    memory.give_back()
     net_util.get_external_ip = _no_address
     if AppSession.handle_backmsg is not _handle_bounded:
         AppSession.handle_backmsg = _handle_bounded  # type: ignore[method-assign]
@@ -56,9 +61,9 @@ def _handle_bounded(self: AppSession, msg: BackMsg) -> None:
 
 def bounded(msg: BackMsg) -> bool:
     """Cut texts and a link that are too long; return whether the rest is as small as the lab's pages send it."""
-    asked = msg.rerun_script
-    if msg.WhichOneof("type") != "rerun_script":
-        return msg.ByteSize() <= MOST_BYTES
+    asked, kind = msg.rerun_script, msg.WhichOneof("type")
+    if kind != "rerun_script":
+        return kind not in _NOT_SENT and msg.ByteSize() <= MOST_BYTES
     _cut_link(asked)
     for state in asked.widget_states.widgets:
         if len(state.string_value) > LONGEST:

@@ -18,6 +18,7 @@ from lab.models import jobs
 from lab.models.batches import ProgressFunction
 from lab.models.cores import COUNT, give_way, no_core, one_core, step_back
 from lab.models.jobs import Job, Places
+from lab.ui.memory import trim
 from lab.ui.visitor import Visitor, this_visitor
 
 _POLL = 1.0  # seconds
@@ -80,8 +81,11 @@ def begin(key: Hashable, work: Work) -> None:
             give_way()
 
         step_back()
-        with LONG_RUNS.place(job), one_core():
-            work(tell)
+        try:
+            with LONG_RUNS.place(job), one_core():
+                work(tell)
+        finally:
+            trim()
 
     join(jobs.start(key, run, watcher=this_visit()))
 

@@ -149,7 +149,6 @@ def _loaded(model_id: str) -> LoadedModel:
         _LOG.error(reason)
         raise ModelUnavailable(reason)
     torch.set_num_threads(1)
-    memory.give_back()
     # A folder with the name of a model that ships does not take that model's place.
     loaded = load_model(model_id if _ships(model_id) else local_models().get(model_id, model_id))
     settle()

@@ -66,10 +66,10 @@ def test_a_link_that_is_too_long_is_cut_and_keeps_its_first_values() -> None:
     assert bounded(many) and 0 < len(many.rerun_script.query_string) <= LONGEST_LINK
 
 
-def test_other_messages_are_bounded_too() -> None:
-    assert bounded(BackMsg(clear_cache=True))
-    names = FileURLsRequest(file_names=["x" * MOST_BYTES])
-    assert not bounded(BackMsg(file_urls_request=names))
+def test_nobody_empties_the_caches_of_all_or_asks_where_files_go() -> None:
+    assert bounded(BackMsg(stop_script=True))
+    assert not bounded(BackMsg(clear_cache=True))
+    assert not bounded(BackMsg(file_urls_request=FileURLsRequest(file_names=["a"])))
 
 
 def test_a_second_call_changes_nothing_and_nobody_outside_is_asked() -> None:

@@ -50,11 +50,13 @@ def show_start(code: str) -> None:
 
 
 def _begin(code: str) -> None:
-    first, second = (" ".join(str(st.session_state.get(f"{_LABELS}.{place}") or "").split()) for place in (0, 1))
-    if not first or not second or first == second:
-        st.session_state[_WRONG] = "The class needs two different labels."
+    first, second = (str(st.session_state.get(f"{_LABELS}.{place}") or "") for place in (0, 1))
+    try:
+        asked = class_teaches(first, second)
+    except ValueError as refused:
+        st.session_state[_WRONG] = str(refused)
         return
-    change(lambda: put(code, class_teaches(first, second)))
+    change(lambda: put(code, asked))
 
 
 def show_teacher(code: str, key: str, taught: Taught) -> None:

@@ -383,7 +383,7 @@ def written_nothing() -> tuple[AppTest, str, str, Rooms]:
 
 def test_a_class_that_writes_too_little_writes_on_or_is_asked_something_else(browsers: Browsers) -> None:
     at, code, key, rooms = written_nothing()
-    assert "There are 0 sentences" in "".join(each.value for each in again(at).info)
+    assert "written 0 sentences" in "".join(each.value for each in again(at).info)
     press(at, "Let them write on")
     assert rooms.seen(code).state.phase is Phase.OPEN
     rooms.step(code, key, Phase.OPEN, Phase.CLOSED)

@@ -159,7 +159,7 @@ def from_kept(now: VisitLabels, text: str) -> VisitLabels:
         told = json.loads(text)
         labels = [str(each) for each in told["labels"]]
         rows = [(str(sentence), mark) for sentence, mark in told["own"]][:MOST]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return now
     if len(labels) != 2 or not all(mark is None or isinstance(mark, bool) for _, mark in rows):
         return now

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from lab.analysis.tasks.teaching import Examples
 from lab.course.sentences.news import NEWS
-from lab.course.words import quoted
+from lab.course.words import number_of, quoted
 from lab.models.encoding import clean
 
 # The most sentences of a learner, and the longest sentence and name of a label, in characters.
@@ -95,7 +95,8 @@ def added(now: VisitLabels, typed: str) -> tuple[VisitLabels, list[str]]:
         else:
             own[text] = _mark(now, text, label, own.get(text), notes)
     if full:
-        notes.append(f"{full} sentences were left out, because a list has at most {MOST}.")
+        were = "was" if full == 1 else "were"
+        notes.append(f"{number_of(full, 'sentence')} {were} left out, because a list has at most {MOST}.")
     if not rows:
         notes.append("Write a sentence first.")
     return replace(now, own=tuple(own.items())), notes

@@ -1,4 +1,4 @@
-"""A count of one thing is in the singular, in texts so short that there is only one: a token, a place, a head, a pair."""
+"""A count of one thing is in the singular, in texts so short that there is only one: a token, a place, a pair."""
 
 from __future__ import annotations
 

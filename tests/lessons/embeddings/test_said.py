@@ -137,7 +137,9 @@ def test_a_negative_cosine_of_turned_words_has_a_minus(traces: list[Trace]) -> N
         n = len(trace)
         pairs = {(q, k): float(cosines(trace, (q, k), "rotary", 8, BASE)[0, 7]) for q in range(n) for k in range(n)}
         (query, key), least = min(pairs.items(), key=lambda pair: pair[1])
-        why = rotary.moved_together(Spot(trace, 0, 0, query, key)).options[0].why
+        asked = rotary.moved_together(Spot(trace, 0, 0, query, key))
+        assert asked is not None
+        why = asked.options[0].why
         found.append(least)
         assert least > 0 or (signed(least, 3) in why and not re.search(r"(?<!\w)-\d", why))
     assert min(found) < -0.01

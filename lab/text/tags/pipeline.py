@@ -172,9 +172,8 @@ def pipeline() -> Pipeline:
 
 @lru_cache(maxsize=1)
 def _shipped() -> Pipeline:
-    return Pipeline(
-        SHIPPED, f"Tagged by {SHIPPED}.", _load(EMBEDDED / SHIPPED, "Restore the folder from the repository.")
-    )
+    language = _load(EMBEDDED / SHIPPED, "Restore the folder from the repository.")
+    return Pipeline(SHIPPED, f"Tagged by {SHIPPED}.", language)
 
 
 def tagger_files() -> tuple[Path, ...]:

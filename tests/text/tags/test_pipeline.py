@@ -245,7 +245,7 @@ def test_every_part_of_speech_has_words() -> None:
 
 
 def test_a_zone_of_memory_is_open_once_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What spaCy frees at the end of a zone may be what another thread still reads (four threads: wrong tags, KeyError)."""
+    """What spaCy frees at the end of a zone may be what another thread still reads."""
     inside, real = threading.Event(), Language.memory_zone
     open_now, most = set[str](), list[int]()
 

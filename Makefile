@@ -1,6 +1,6 @@
 # make run            the lab on http://localhost:8501      (PORT=8600, ARGS="--server.headless true")
 # make dev            the same, and a saved file reruns the page
-# make check          lint, types, floors, then every test that needs no browser    (WORKERS=2)
+# make check          lint, types, floors, then every test that needs no browser    (WORKERS=2, ARGS="tests/rooms -x")
 # make test           the same and the browser tests; needs Chromium and HAProxy, installs them where it may
 # make test-all       the same with every text, model and step that make test tries only some of (tests/thorough.py)
 # make lint           lint, types and floors alone
@@ -59,6 +59,7 @@ dev: $(RUNTIME)
 TIMES    = .pytest_cache/times
 TIMED    = @sh tests/timed.sh $(TIMES)
 PYTEST   = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+NO_SERVER = --ignore tests/browser --ignore tests/load
 test test-all check: export PYTHONDONTWRITEBYTECODE :=
 test-all: export THOROUGH := 1
 
@@ -66,14 +67,17 @@ ifeq ($(ARGS),)
 test test-all: chromium haproxy lint
 	$(TIMED) "all tests" $(PYTEST)
 	@sh tests/timed.sh $(TIMES)
+
+check: lint
+	$(TIMED) "unit and page tests" $(PYTEST) $(NO_SERVER)
+	@sh tests/timed.sh $(TIMES)
 else
 test test-all: chromium haproxy lint
 	$(BIN)/python -m pytest $(ARGS)
-endif
 
 check: lint
-	$(TIMED) "unit and page tests" $(PYTEST) --ignore tests/browser --ignore tests/load
-	@sh tests/timed.sh $(TIMES)
+	$(BIN)/python -m pytest $(NO_SERVER) $(ARGS)
+endif
 
 lint: $(DEV)
 	@rm -f $(TIMES)

@@ -1,6 +1,6 @@
 """A class at work: a real server, visitors over WebSockets on the real lessons, bounds on how long they wait.
 
-    python -m benchmarks.load                  # make load: every scenario, about five minutes on a quiet machine
+    python -m benchmarks.load                  # make load: all scenarios but room, about five quiet minutes
     python -m benchmarks.load --soak 600       # the last scenario for ten minutes
     python -m benchmarks.load --servers 2      # the visitors shared out among two servers, as behind a balancer
     python -m benchmarks.load classroom own    # only these

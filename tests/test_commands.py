@@ -139,6 +139,25 @@ def test_each_target_is_explained() -> None:
     assert explained | {"chromium", "haproxy"} == set(TARGETS)
 
 
+@pytest.mark.parametrize("target", ["check", "test", "test-all"])
+def test_make_runs_the_tests_that_it_is_asked_for(target: str) -> None:
+    """And says nothing of all tests, which it did not run."""
+    asked = planned(target, "ARGS=tests/rooms -x").stdout
+    ran = [line for line in asked.splitlines() if "-m pytest" in line]
+    assert len(ran) == 1 and ran[0].endswith("tests/rooms -x") and "all tests" not in ran[0]
+    assert ("--ignore tests/browser" in ran[0]) is (target == "check")
+    assert "tests/rooms" not in planned(target).stdout
+
+
+def test_an_environment_that_is_a_link_is_ignored_too(tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_bytes((ROOT / ".gitignore").read_bytes())
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / ".venv").symlink_to("elsewhere")
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    seen = subprocess.run(["git", "status", "--short"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert ".venv" not in seen.stdout and ".gitignore" in seen.stdout
+
+
 def test_make_test_brings_what_the_tests_need() -> None:
     read = planned("test").stdout
     for module in ("tests.browser.chromium", "benchmarks.balancer"):

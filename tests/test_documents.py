@@ -17,6 +17,7 @@ TODAY = [path for path in DOCUMENTS if path.name != "CHANGELOG.md"]
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _ELSEWHERE = re.compile(r"[a-z]+:")
 _PATH = re.compile(rf"`((?:{'|'.join(FOLDERS)}|pages)/[\w./-]+)`")
+_SECTION = re.compile(r'((?:docs/)?[\w-]+\.md), "([^"]+)"')
 _COMMAND = re.compile(r"python -m ((?:lab|training|benchmarks|tests)\b[\w.]*)")
 
 
@@ -54,6 +55,18 @@ def test_every_path_and_command_it_names_exists(document: Path) -> None:
         for command, path in modules.items()
         if not (path.with_suffix(".py").exists() or (path / "__main__.py").exists())
     ] == []
+
+
+@pytest.mark.parametrize("folder", ["lab", "benchmarks", "training", "tests"])
+def test_every_section_that_code_names_exists(folder: str) -> None:
+    """As in (docs/results.md, "What a cut may say")."""
+    named = [
+        (document, title)
+        for path in (ROOT / folder).rglob("*.py")
+        for document, title in _SECTION.findall(path.read_text("utf-8"))
+    ]
+    missing = [each for each in named if f"# {each[1]}\n" not in (ROOT / each[0]).read_text("utf-8")]
+    assert missing == [] and (named or folder != "training")
 
 
 def test_a_link_that_leads_nowhere_is_found() -> None:

@@ -8,10 +8,11 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.tasks.halves import Halves, halves
-from lab.analysis.tasks.vectors import brief
-from lab.course.words import escaped, plain, quoted
+from lab.analysis.tasks.teaching import of_new
+from lab.analysis.tasks.vectors import brief, encoded
+from lab.course.words import escaped, number_of, plain, quoted
 from lab.figures.taught import learning_curve
-from lab.models.encoding import TextError, encode
+from lab.models.encoding import TextError
 from lab.models.loading import LoadedModel
 from lab.questions.question import Question
 from lab.rooms.counts import FEWEST
@@ -21,6 +22,7 @@ from lab.rooms.schema import LONGEST_SENTENCE
 from lab.rooms.seen import Seen, Taught
 from lab.rooms.server import server
 from lab.rooms.states import Phase
+from lab.rooms.typed import one_line
 from lab.ui import runs
 from lab.ui.parameters import MODEL
 from lab.ui.room.picture import picture
@@ -50,11 +52,13 @@ def show_start(code: str) -> None:
 
 
 def _begin(code: str) -> None:
-    first, second = (" ".join(str(st.session_state.get(f"{_LABELS}.{place}") or "").split()) for place in (0, 1))
-    if not first or not second or first == second:
-        st.session_state[_WRONG] = "The class needs two different labels."
+    first, second = (str(st.session_state.get(f"{_LABELS}.{place}") or "") for place in (0, 1))
+    try:
+        asked = class_teaches(first, second)
+    except ValueError as refused:
+        st.session_state[_WRONG] = str(refused)
         return
-    change(lambda: put(code, class_teaches(first, second)))
+    change(lambda: put(code, asked))
 
 
 def show_teacher(code: str, key: str, taught: Taught) -> None:
@@ -66,13 +70,14 @@ def show_teacher(code: str, key: str, taught: Taught) -> None:
     found = server().rooms.sentences(code, key)
     if len(found) < 2 * FEWEST and not taught.state.rehearsal:
         st.info(
-            f"There are {len(found)} sentences. With fewer than {2 * FEWEST}, one could guess who wrote which, so they "
-            "are not shown, and there is too little to learn from. Let them write on, or ask something else.",
+            f"The class has written {number_of(len(found), 'sentence')}. With fewer than {2 * FEWEST}, one could guess "
+            "who wrote which, so they are not shown, and there is too little to learn from. Let them write on, or ask "
+            "something else.",
             icon=":material/info:",
         )
         return
     if phase is Phase.REVEALED:
-        _show_new(code, key, _model(), told.question)
+        _show_new(code, key, told.question)
     names = _names(told.question)
     with st.expander(f"The sentences of the class: {len(found)}", icon=":material/format_list_bulleted:"):
         st.dataframe({"sentence": [text for text, _ in found], "label": [names[not first] for _, first in found]})
@@ -84,12 +89,20 @@ def offer(code: str, key: str, taught: Taught) -> None:
     if told is None or told.question.id != TEACHES or taught.state.phase is not Phase.CLOSED:
         return
     if taught.state.rehearsal or len(server().rooms.sentences(code, key)) >= 2 * FEWEST:
-        label, args = "Teach the model", (code, key, _model(), told.question)
+        label, args = "Teach the model", (code, key, _chosen_model(), told.question)
         st.button(label, type="primary", key="_class.teach", on_click=_teach, args=args)
 
 
-def _model() -> LoadedModel:
-    return runs.model(runs.readable(MODEL.chosen()) or MODEL.default)
+def _chosen_model() -> str:
+    return runs.readable(MODEL.chosen()) or MODEL.default
+
+
+def _model_of(asked: Question) -> LoadedModel:
+    """The model that has learned the sentences. Raises RoomError if this server does not have it."""
+    named = asked.link[MODEL.name]
+    if runs.readable(named) != named:
+        raise RoomError(f"This server has no model called {quoted(named)}, which has learned your sentences.")
+    return runs.model(named)
 
 
 def _names(question: Question) -> tuple[str, str]:
@@ -107,57 +120,60 @@ def read(model: LoadedModel, found: tuple[tuple[str, bool], ...]) -> tuple[Halve
 
 def _can_read(model: LoadedModel, text: str) -> bool:
     try:
-        encode(model.tokenizer, model.config, text)
+        encoded(model, text)
     except TextError:
         return False
     return True
 
 
-def _teach(code: str, key: str, model: LoadedModel, asked: Question) -> None:
-    """Let the model learn, and show the class its curve."""
+def _teach(code: str, key: str, named: str, asked: Question) -> None:
+    """Let the model of this id learn, and show the class its curve; the room keeps which model it was."""
 
     def teach() -> None:
-        found, unread = read(model, server().rooms.sentences(code, key))
+        found, unread = read(runs.model(named), server().rooms.sentences(code, key))
         learned = found.learned()
         if learned is None:
             raise RoomError("Each label needs two sentences, one to learn and one for the test. Let them write on.")
         curve, now = learned
-        left = f" {unread} sentences could not be read." if unread else ""
+        left = f" {number_of(unread, 'sentence')} could not be read." if unread else ""
         prompt = (
             f"The model learned {now.labelled} of your sentences. It is right about **{now.right} of {now.tested}** "
             f"others. A coin would be right about half.{left}"
         )
         drawn = len(curve.sizes) > 1  # one size is no curve
         shown = picture(learning_curve({"mean of the words": curve})) if drawn else None
-        server().rooms.tell(code, key, replace(asked, prompt=prompt, picture=shown))
+        told = replace(asked, prompt=prompt, picture=shown, link={MODEL.name: named})
+        server().rooms.tell(code, key, told)
 
     change(teach)
 
 
-def _show_new(code: str, key: str, model: LoadedModel, asked: Question) -> None:
+def _show_new(code: str, key: str, asked: Question) -> None:
     """Let the teacher type what the class shouts, and put it onto the wall with what the model says of it."""
     st.text_input("A sentence from the class", key=_NEW, max_chars=LONGEST_SENTENCE)
-    st.button("Ask the model, and show it on the wall", key=_PICKED, on_click=_ask, args=(code, key, model, asked))
+    st.button("Ask the model, and show it on the wall", key=_PICKED, on_click=_ask, args=(code, key, asked))
     if asked.about:
         st.markdown(asked.about)
 
 
-def _ask(code: str, key: str, model: LoadedModel, asked: Question) -> None:
-    text = " ".join(str(st.session_state.get(_NEW) or "").split())
-    if not text or not _can_read(model, text):
-        st.session_state[SAID] = "Type a sentence that the model can read."
-        return
+def _ask(code: str, key: str, asked: Question) -> None:
+    text = one_line(str(st.session_state.get(_NEW) or ""))
 
     def ask() -> None:
+        model = _model_of(asked)
+        if not text or not _can_read(model, text):
+            raise RoomError("Type a sentence that the model can read.")
         found, _ = read(model, server().rooms.sentences(code, key))
-        share = found.of_new(brief(model, [text]).mean[0])
+        if not found.examples.ready:
+            raise RoomError("Too few sentences are left, as people were removed from the room. Ask something else.")
+        share = of_new(found.vectors, found.examples, brief(model, [text]).mean[0])
         label = _names(asked)[share <= 0.5]
         line = f"{quoted(text)}: **{escaped(label)}**, with the probability {max(share, 1 - share):.2f}"
         lines = [*asked.about.split("  \n"), line] if asked.about else [line]
         server().rooms.tell(code, key, replace(asked, about="  \n".join(lines[-_MOST_SHOWN:])))
 
-    change(ask)
-    st.session_state[_NEW] = ""
+    if change(ask):
+        st.session_state[_NEW] = ""
 
 
 def show_form(seen: Seen, question: Question, seat: str) -> None:

@@ -9,14 +9,13 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from lab.course.pages import lesson_of, number, step_name
-from lab.course.words import plain
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
 from lab.questions.asking import Asking
 from lab.questions.question import Question, lettered
 from lab.questions.returning import Spot
-from lab.rooms.series import LONGEST, PreparedQuestion, Series
+from lab.rooms.series import PreparedQuestion, Series, said_of
 from lab.ui import runs
 from lab.ui.frame.paper import EMBEDDED, HOW_TO_PRINT, ON_PAPER
 from lab.ui.parameters import DEFAULT_TEXT, PLAN, STEP
@@ -83,8 +82,8 @@ def series_of(minutes: int, askings: Askings) -> Series:
     for part in PLANS[minutes]:
         if part.question:
             question, step = asked(part, askings), step_name(part.lesson, part.step)
-            said = part.does if question is None else plain(question.prompt)
-            items.append(PreparedQuestion(part.lesson, step, {STEP.name: step}, said[:LONGEST]))
+            said = part.does if question is None else said_of(question)
+            items.append(PreparedQuestion(part.lesson, step, {STEP.name: step}, said))
     return Series(tuple(items))
 
 

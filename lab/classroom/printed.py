@@ -9,7 +9,7 @@ import streamlit as st
 
 from lab.classroom import summary
 from lab.course.words import stopped
-from lab.rooms.seen import Taught, Told
+from lab.rooms.seen import Taught, Told, revealed
 from lab.rooms.server import server
 from lab.ui.frame.paper import EMBEDDED, HOW_TO_PRINT, ON_PAPER
 from lab.ui.room import question
@@ -27,15 +27,14 @@ def link(code: str) -> str:
 def show(code: str, key: str) -> Taught:
     """Draw the whole page. Raises RoomError, Unreachable."""
     rooms = server().rooms
-    taught, asked = rooms.taught(code, key), rooms.summary(code, key)
-    if taught.state.asks:
-        asked = asked[:-1]
+    taught, every = rooms.taught(code, key), rooms.summary(code, key)
+    asked = revealed(every, taught.state)
     st.html(_STYLE)
     style()
     people = taught.state.people
     st.markdown(f"{datetime.now(UTC):%Y-%m-%d}. People: {people}. Questions: {len(asked)}.")
     with st.container(key="not_on_paper"):
-        left_out = " The open question is not on this page yet." if taught.state.asks else ""
+        left_out = " The open question is not on this page yet." if asked != every else ""
         st.markdown(f"{HOW_TO_PRINT}{left_out}")
         if asked:
             summary.download(asked)

@@ -159,6 +159,6 @@ def mostly(part: float) -> str:
     return "more than 99%" if 0.995 <= part < 1 else f"{part:.0%}"
 
 
-def heads(count: int) -> str:
-    """“1 head”, “3 heads”."""
-    return f"{count} head{'' if count == 1 else 's'}"
+def number_of(count: int, thing: str) -> str:
+    """Count things: “1 head”, “3 heads”, “1,200 rows”; ``thing`` is one of them."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"

@@ -9,7 +9,7 @@ import numpy as np
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.marks.votes import Votes, votes
-from lab.course.words import unmarked
+from lab.course.words import number_of, unmarked
 from lab.questions.forms import Picks
 from lab.questions.question import Question, letter
 from lab.rooms.counts import Counts
@@ -23,7 +23,7 @@ def heads_chart(found: Counts, picks: Picks, revealed: bool) -> Heatmap:
     rows = Axis("Layer", layers, counts=True) if picks.layers > 1 else Axis("", ("Answers",))
     counts = np.array(found.options).reshape(picks.layers, picks.heads)
     right = divmod(found.answer, picks.heads) if revealed else (None, None)
-    title = f"{NAMES[found.turn]}: {found.count} answers"
+    title = f"{NAMES[found.turn]}: {number_of(found.count, 'answer')}"
     axes = rows, Axis("Head", heads, counts=True)
     return heatmap(counts, axes, Scale("Answers", format=".0f"), title=title, highlight=right)
 

@@ -26,13 +26,14 @@ _WORDS = 5
 # The parts of the machine, and what is true of one part alone: the same in every layer of every model.
 _PARTS = {
     "part-between": ("Which part of a layer brings something from the other tokens?", "Attention"),
-    "part-alone": ("Which part of a layer has learned weights, and looks at one token alone?", "Feed-forward"),
+    "part-alone": ("Which part of a layer looks at one token alone, and has learned matrices?", "Feed-forward"),
     "part-scale": ("Which part brings the numbers of a vector to one scale?", "LayerNorm"),
 }
 _WHY = {
     "Attention": "In attention, a token adds up values of other tokens. Nothing else in the machine mixes tokens.",
-    "Feed-forward": "The feed-forward network reads the vector of one token, and adds its result to this vector.",
-    "LayerNorm": "LayerNorm takes away the mean of a vector’s numbers, and divides by their standard deviation.",
+    "Feed-forward": "The feed-forward network multiplies the vector of one token by matrices, and adds the result.",
+    "LayerNorm": "LayerNorm takes away the mean of a vector’s numbers, and divides by their standard deviation. It has "
+    "learned weights for each number, but no matrix.",
 }
 
 

@@ -1,4 +1,4 @@
-"""Why a question can be answered: one of three kinds, and what it rests on (docs/architecture.md, "Questions").
+"""Why a question can be answered: one of three kinds, and what it rests on.
 
 A question that rests on nothing can only be guessed, so a step's file cannot ask it.
 """

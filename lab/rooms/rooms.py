@@ -42,7 +42,9 @@ from lab.rooms.seen import (
     taught,
     told,
 )
+from lab.rooms.series import SeriesError
 from lab.rooms.states import NEXT, ROUND, TIMED, Phase
+from lab.rooms.typed import one_line
 
 UNUSED_LIFE = 60 * 60  # seconds until a room without a sign of its teacher is deleted
 MOST_ROOMS, MOST_PARTICIPANTS = 50, 500
@@ -278,10 +280,10 @@ class Rooms:
     def set_series(self, code: str, key: str, series: str, place: int = 0) -> None:
         """Keep the questions that the teacher has prepared, and how many of them were asked.
 
-        Raises NoSuchRoom, NotTheTeacher, and ValueError for a series that is too long.
+        Raises NoSuchRoom, NotTheTeacher, and SeriesError for a series that is too long.
         """
         if len(series) > MOST_SERIES:
-            raise ValueError(f"a series has at most {MOST_SERIES} characters.")
+            raise SeriesError(f"A series has at most {MOST_SERIES // 1000} kB. Leave some questions out.")
         with writing(self._engine) as connection:
             room = _teachers(connection, code, key)
             connection.execute(update(ROOMS).where(ROOMS.c.id == room.id).values(series=series, place=place))
@@ -306,7 +308,7 @@ class Rooms:
 
         Raises NoSuchRoom, NotNow.
         """
-        text = " ".join(text.split())
+        text = one_line(text)
         if not 0 < len(text) <= LONGEST_SENTENCE:
             raise NotNow(f"Write a sentence of at most {LONGEST_SENTENCE} characters.")
         with writing(self._engine) as connection:

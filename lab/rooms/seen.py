@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import ColumnElement, Connection, Row, case, func, select
 
@@ -198,6 +198,22 @@ def told(connection: Connection, room: Row) -> tuple[Told, ...]:
     return tuple(each for each in every if each.question.id != TEACHES)
 
 
+def revealed(asked: Sequence[Told], state: State) -> tuple[Told, ...]:
+    """The questions whose answers everybody may see; a third question only if its own answer is shown, too."""
+    found = []
+    for each in asked:
+        if shown := _shown(each.number, state.number, state.phase):
+            rounds = tuple(one for one in each.rounds if one.turn in shown)
+            found.append(replace(each, third=each.third if _THIRD in shown else None, rounds=rounds))
+    return tuple(found)
+
+
+def _shown(number: int, last: int, phase: Phase) -> tuple[int, ...]:
+    """The rounds of a question whose results everybody may see, in a room with so many questions."""
+    is_over = number < last or phase is Phase.LOBBY
+    return tuple(ROUND.values()) if is_over else SHOWN.get(phase, ())
+
+
 @dataclass(frozen=True)
 class Mine:
     """A revealed question, and what one participant answered in each round: the answer and the confidence."""
@@ -214,9 +230,7 @@ def history(connection: Connection, room: Row, who: str) -> tuple[Mine, ...]:
         select(QUESTIONS).where(QUESTIONS.c.room_id == room.id).order_by(QUESTIONS.c.number)
     ).all():
         asked = read(row.posed)
-        shown = (
-            SHOWN.get(phase, ()) if row.number == room.number and phase is not Phase.LOBBY else tuple(ROUND.values())
-        )
+        shown = _shown(row.number, room.number, phase)
         own = (ANSWERS.c.question_id == row.id) & (ANSWERS.c.who == who)
         given = connection.execute(select(ANSWERS.c.round, ANSWERS.c.value, ANSWERS.c.confidence).where(own)).all()
         mine = {each.round: (each.value, each.confidence) for each in given}

@@ -15,6 +15,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_confi
 
 from lab.course.words import escaped, plain, quoted
 from lab.questions.question import Option, Question
+from lab.rooms.typed import are_told_apart, one_line
 
 MOST_QUESTIONS = 30
 LONGEST, LONGEST_OPTION = 300, 120  # characters of an own question, and of each of its options
@@ -23,8 +24,6 @@ FORMAT: Final = "inside-bert-series/1"
 OWN = "own"  # the id of a question of the teacher's own
 
 _Short = Annotated[str, Field(max_length=100)]
-_Prompt = Annotated[str, Field(min_length=1, max_length=LONGEST)]
-_OptionText = Annotated[str, Field(min_length=1, max_length=LONGEST_OPTION)]
 
 
 class SeriesError(ValueError):
@@ -49,7 +48,7 @@ class PreparedQuestion:
     lesson: _Short
     step: _Short
     link: Annotated[Mapping[_Short, Annotated[str, Field(max_length=4_000)]], Field(max_length=40)]
-    said: _Prompt
+    said: Annotated[str, Field(min_length=1, max_length=LONGEST)]
     kind: Literal["prepared"] = "prepared"
 
     def asks(self, lesson: str, said: str) -> bool:
@@ -60,23 +59,33 @@ class PreparedQuestion:
 @with_config(ConfigDict(extra="forbid", strict=True))
 @dataclass(frozen=True)
 class Own:
-    """A question of the teacher's own: plain text, its options, the place of the right one, and the reason for it."""
+    """A question of the teacher's own: plain text, its options, the place of the right one, and the reason for it.
 
-    said: _Prompt
-    options: Annotated[tuple[_OptionText, ...], Field(min_length=FEWEST_OPTIONS, max_length=MOST_OPTIONS)]
-    right: Annotated[int, Field(ge=0)]
-    why: Annotated[str, Field(max_length=LONGEST)] = ""
+    Whether it is typed or opened, its texts get the form in which the class reads them, and a question that cannot be
+    asked raises ValueError.
+    """
+
+    said: str
+    options: tuple[str, ...]
+    right: int
+    why: str = ""
     kind: Literal["own"] = "own"
+
+    def __post_init__(self) -> None:
+        texts = {"said": one_line(self.said), "options": tuple(map(one_line, self.options)), "why": one_line(self.why)}
+        for name, value in texts.items():
+            object.__setattr__(self, name, value)
+        count = len(self.options)
+        if not (are_told_apart([self.said]) and FEWEST_OPTIONS <= count <= MOST_OPTIONS and 0 <= self.right < count):
+            raise ValueError(f"A question needs a text, a right and a wrong answer, at most {MOST_OPTIONS} in all.")
+        if not are_told_apart(self.options):
+            raise ValueError("Two answers look the same, or one is empty. Write different answers.")
+        if max(len(self.said), len(self.why)) > LONGEST or max(map(len, self.options)) > LONGEST_OPTION:
+            raise ValueError(f"A question has at most {LONGEST} characters, and each of its answers {LONGEST_OPTION}.")
 
     def asks(self, lesson: str, said: str) -> bool:
         """Return whether this is the question of no lesson that reads so in plain text."""
         return not lesson and self.said == said
-
-    def __post_init__(self) -> None:
-        if self.right >= len(self.options):
-            raise ValueError("one of the options must be right.")
-        if len(set(self.options)) < len(self.options):
-            raise ValueError("two options are the same.")
 
 
 Item = Annotated[PreparedQuestion | Own, Field(discriminator="kind")]
@@ -92,23 +101,36 @@ class Series:
 
     def with_items(self, items: Sequence[PreparedQuestion | Own]) -> Series:
         """Add questions at the end, without those that are there already. Raises SeriesError if there are too many."""
-        found = (*self.items, *(item for item in items if item not in self.items))
+        found = list(self.items)
+        for item in items:
+            if item not in found:
+                found.append(item)
         if len(found) > MOST_QUESTIONS:
-            raise SeriesError(f"A series has at most {MOST_QUESTIONS} questions.")
-        return Series(found)
+            raise SeriesError(f"A series has at most {MOST_QUESTIONS} questions. Remove some before you add others.")
+        return Series(tuple(found))
+
+    def at(self, item: PreparedQuestion | Own) -> int:
+        """The place of an item, from 0. Raises SeriesError if somebody has removed it."""
+        if item not in self.items:
+            raise SeriesError("The series has changed, and no longer has this question. Look at the list again.")
+        return self.items.index(item)
 
     def place_of(self, asked: Question, at: int) -> int | None:
         """Find the place of a question, first at ``at``; None if the series does not have it."""
-        said = plain(asked.prompt)[:LONGEST]
-        order = sorted(range(len(self.items)), key=lambda place: place != at)
+        order, said = sorted(range(len(self.items)), key=lambda place: place != at), said_of(asked)
         return next((place for place in order if self.items[place].asks(asked.lesson, said)), None)
 
     def without(self, place: int) -> Series:
         """Drop the question at ``place``, from 0."""
         return Series((*self.items[:place], *self.items[place + 1 :]))
 
-    def moved_up(self, place: int) -> Series:
-        """Put the question at ``place``, from 1, before the one above it."""
+    def moved_up(self, place: int, asked: int) -> Series:
+        """Put the question at ``place`` before the one above it, if both or neither are among the first ``asked``.
+
+        Raises SeriesError otherwise: the class would get a question again, and never get another.
+        """
+        if place in (0, asked):
+            raise SeriesError("No question that is still to come is above this one, so it cannot move up.")
         above, moved = self.items[place - 1], self.items[place]
         return Series((*self.items[: place - 1], moved, above, *self.items[place + 1 :]))
 
@@ -133,7 +155,13 @@ def read(text: str) -> Series:
     except ValidationError as wrong:
         first = wrong.errors()[0]
         where = " → ".join(str(each) for each in first["loc"]) or "the file"
-        raise SeriesError(f"This file is not a series of questions: {where}: {first['msg']}.") from None
+        what = str(first.get("ctx", {}).get("error", first["msg"])).removesuffix(".")
+        raise SeriesError(f"This file is not a series of questions: {where}: {what}.") from None
+
+
+def said_of(asked: Question) -> str:
+    """The text by which a series knows a question."""
+    return plain(asked.prompt)[:LONGEST]
 
 
 def own_question(own: Own) -> Question:

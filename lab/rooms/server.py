@@ -32,22 +32,19 @@ class Limit:
     def takes(self) -> bool:
         """Return whether one more event is allowed; if so, count the event."""
         with self._lock:
-            if self._is_reached():
+            now = self._clock()
+            while self._times and now - self._times[0] >= MINUTE:
+                self._times.popleft()
+            if len(self._times) >= self._most:
                 return False
-            self._times.append(self._clock())
+            self._times.append(now)
             return True
 
-    @property
-    def is_reached(self) -> bool:
-        """True if no more events are allowed now."""
+    def give_back(self) -> None:
+        """Count one event less, because the last one that was allowed did not happen."""
         with self._lock:
-            return self._is_reached()
-
-    def _is_reached(self) -> bool:
-        now = self._clock()
-        while self._times and now - self._times[0] >= MINUTE:
-            self._times.popleft()
-        return len(self._times) >= self._most
+            if self._times:
+                self._times.pop()
 
 
 class RoomServer:
@@ -104,15 +101,16 @@ class RoomServer:
         Raises Full, Unreachable.
         """
         rooms = self.rooms
-        if self._new.is_reached:
+        if not self._new.takes():
             log.say_once(f"{MOST_NEW} rooms were opened within a minute; whoever opens another waits.")
             raise Full(f"{MOST_NEW} rooms were opened here within a minute. Wait a minute, then try again.")
         try:
             made = rooms.create(address, rehearsal=rehearsal)
-        except Full as refused:
-            log.say_once(str(refused))
+        except (Full, Unreachable) as refused:
+            self._new.give_back()  # who has a full quota keeps nobody else from opening a room
+            if isinstance(refused, Full):
+                log.say_once(str(refused))
             raise
-        self._new.takes()  # only rooms that were opened count: who has a full quota keeps nobody else from opening one
         log.LOG.info("a room was opened.")
         self._tidy_after(UNUSED_LIFE)
         self.forget()

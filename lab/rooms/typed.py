@@ -1,15 +1,37 @@
-"""A number as people type it: with a comma or a point, with a minus sign of any kind, and a share as a percentage."""
+"""What people type in a room: a text, which gets one form, and a number, which can be written in many ways."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Sequence
 
+from lab.models.encoding import clean
 from lab.questions.forms import Bounds
 
 _LONGEST = 40
 _MINUS = str.maketrans({"\N{MINUS SIGN}": "-", "\N{EN DASH}": "-", "\N{ARABIC DECIMAL SEPARATOR}": ","})
 _WRITTEN = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d{1,3})?", re.IGNORECASE)
 _GROUPED = re.compile(r"[+-]?\d{1,3}((,\d{3})+(\.\d+)?|(\.\d{3}){2,}|(\.\d{3})+,\d+)")
+
+# Signs without a width: soft hyphen, joiners, and marks of direction. They do not tell two texts apart for a reader.
+_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
+
+
+def one_line(text: str) -> str:
+    """Bring a text into the one form in which a room keeps it: composed, on one line, without control characters.
+
+    >>> one_line("  5\\u00a0%\\nof cafe\\u0301s ")
+    '5 % of cafés'
+    """
+    signs = unicodedata.normalize("NFC", clean(text))
+    return " ".join("".join(sign for sign in signs if sign.isspace() or unicodedata.category(sign) != "Cc").split())
+
+
+def are_told_apart(lines: Sequence[str]) -> bool:
+    """Return whether a reader sees something of each of these lines, and no two of them look the same."""
+    seen = {one_line(_UNSEEN.sub("", line)) for line in lines}
+    return "" not in seen and len(seen) == len(lines)
 
 
 class NotANumber(ValueError):

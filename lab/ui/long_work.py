@@ -32,7 +32,7 @@ Work = Callable[[ProgressFunction], object]
 def offer(key: Hashable, label: str, work: Work, help: str = "") -> None:
     """Draw the button that begins ``work``, or, while the work goes on, the share that is done and a Stop button.
 
-    ``key`` is a value that belongs to this work alone; :func:`number_of` makes one of an object. ``work`` must keep its
+    ``key`` is a value that belongs to this work alone; :func:`serial_of` makes one of an object. ``work`` must keep its
     own result. It receives a function to call with the share done; the call raises once the learner has stopped the
     work. When the work is over, the page runs again. A learner can take up a run that somebody else has left.
     """
@@ -94,7 +94,7 @@ _numbers: WeakKeyDictionary[object, int] = WeakKeyDictionary()
 _next_number = itertools.count()
 
 
-def number_of(state: object) -> int:
+def serial_of(state: object) -> int:
     """Return the number of an object in this process, for the key of a job. No other object ever gets this number."""
     found = _numbers.get(state)
     return _numbers.setdefault(state, next(_next_number)) if found is None else found

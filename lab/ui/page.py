@@ -353,8 +353,8 @@ def open_lesson(id: str) -> LessonPage:
     return LessonPage(selection.current(), header, st.empty(), lesson.weights, lesson)
 
 
-def open_page(title: str, question: str) -> OpenPage:
-    """Guard a page that is neither lesson nor bench, draw its header, and return the page to fill."""
+def open_reference(title: str, question: str) -> OpenPage:
+    """Guard a page of the reference, draw its header, and return the page to fill."""
     shell.route()
     return OpenPage(selection.current(), draw_header(title, question), st.empty(), weights=False)
 

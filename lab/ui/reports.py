@@ -57,9 +57,9 @@ class RoomsKept(Report):
 
 
 class ProgressKept(Report):
-    """``kept``: the visit that stored the progress, and the progress as text."""
+    """``kept``: a name for the record, the progress as text, and when the learner started afresh for the last time."""
 
-    kept: tuple[Short, FileText]
+    kept: tuple[Short, FileText, Annotated[StrictInt, Field(ge=0, lt=10**15)]]
 
 
 class FileChosen(Report):

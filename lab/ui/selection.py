@@ -168,12 +168,16 @@ def bring_along() -> None:
 def take(params: Mapping[str, str], models: tuple[str, ...]) -> None:
     """Select what :func:`link` named. Anybody may have written the link: a value without meaning becomes its default.
 
+    A model that this server does not have is named in a note, because the view is of another model then.
+
     Call this function before the sidebar is drawn, that is, from a callback.
     """
     for parameter in parameters.PARAMETERS:
         if parameter.kept:
             raw = params.get(parameter.name)
             wanted = None if raw is None else _meant(parameter, raw, models)
+            if raw is not None and wanted is None and isinstance(parameter, Model):
+                note(parameter.refusal(raw))
             wanted = parameter.default if wanted is None else wanted
             if raw is not None or wanted != st.session_state.get(parameter.name, parameter.default):
                 parameter.set(wanted)

@@ -16,7 +16,8 @@ NAME = "inside-bert.progress"
 
 def kept(page: Page) -> dict[str, object]:
     record = page.evaluate(f"window.localStorage.getItem('{NAME}')")
-    content: dict[str, object] = json.loads(json.loads(record)["progress"]) if record else {}
+    progress = json.loads(record)["progress"] if record else ""
+    content: dict[str, object] = json.loads(progress) if progress else {}
     return content
 
 
@@ -72,6 +73,47 @@ def test_two_tabs_lose_nothing_of_each_other(lab: Lab, page: Page) -> None:
     lessons = kept(page)["lessons"]
     assert isinstance(lessons, dict)
     assert lessons["tokenization"]["steps"]["Cut"] and lessons["embeddings"]["steps"]["A row of a table"]
+
+
+def start_afresh(page: Page, lab: Lab) -> None:
+    page.goto(lab.url)
+    wait_idle(page)
+    page.get_by_text("Your progress", exact=True).click()
+    page.locator(".st-key-_start_afresh").get_by_role("button").click()
+    wait_idle(page)
+
+
+def test_a_tab_that_is_open_brings_nothing_back_after_a_start_afresh(lab: Lab, page: Page) -> None:
+    page.goto(lab.url + "/Tokenization")
+    wait_idle(page)
+    page.get_by_role("button", name="Next: Cut").click()
+    wait_kept(page, "Cut")
+    other = page.context.new_page()
+    start_afresh(other, lab)
+    other.goto(lab.url + "/Embeddings")
+    wait_idle(other)
+    other.get_by_role("button", name="Next:").first.click()
+    wait_kept(other, "embeddings")
+    page.get_by_role("button", name="Next:").first.click()  # in the tab that knows nothing of it yet
+    wait_idle(page)
+    page.get_by_role("button", name="Next:").first.click()
+    wait_kept(page, "tokenization", "embeddings")
+    lessons = kept(page)["lessons"]
+    assert isinstance(lessons, dict) and "tokens" not in lessons["tokenization"]["done"], "done before the start afresh"
+
+
+def test_a_record_that_is_too_long_for_this_lab_stays_until_a_start_afresh(lab: Lab, page: Page) -> None:
+    page.goto(lab.url + "/Tokenization")
+    wait_idle(page)
+    long = json.dumps({"by": "x", "stamp": "y", "progress": "p" * 70_000})
+    page.evaluate(f"record => window.localStorage.setItem('{NAME}', record)", long)
+    page.reload()
+    wait_idle(page)
+    page.get_by_role("button", name="Next: Cut").click()
+    wait_idle(page)
+    assert page.evaluate(f"window.localStorage.getItem('{NAME}')") == long
+    start_afresh(page, lab)
+    assert not kept(page)
 
 
 def test_what_cannot_be_read_is_said_and_written_over(lab: Lab, page: Page) -> None:

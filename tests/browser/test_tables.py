@@ -1,4 +1,4 @@
-"""A table on a page: neither a download of Streamlit's nor the clipboard takes what somebody typed into a spreadsheet."""
+"""Neither a download of Streamlit's nor the clipboard takes the texts of a table into a spreadsheet."""
 
 from __future__ import annotations
 

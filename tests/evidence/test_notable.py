@@ -27,12 +27,12 @@ from lab.evidence.notable import (
     shipped,
     told,
 )
-from lab.evidence.relation_cases import head_accuracies
 from lab.evidence.treebank import ewt
 from lab.models.catalogue import CATALOGUE, EMBEDDED, ships
 from lab.models.loading import LoadedModel, load_model
 from tests.checkpoints import write_checkpoint
 from training.evaluation import weights_hash
+from training.evaluation.head_accuracies import head_accuracies
 
 SHIPPED = [entry.id for entry in CATALOGUE if ships(entry)]
 VERB, BROAD = HeadJob("obj:head", "finds the verb of an object"), HeadJob("broad", "looks at all tokens alike")

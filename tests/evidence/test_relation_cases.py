@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from transformers import BertForPreTraining
 
-from lab.evidence.relation_cases import FARTHEST, best_offset, between_words, encode_words, head_accuracies
+from lab.evidence.relation_cases import FARTHEST, best_offset, between_words, encode_words
 from lab.evidence.treebank import Sentence, ewt
 from lab.models.loading import LoadedModel, load_model
 from lab.models.trace import trace_encoding
 from tests.checkpoints import write_checkpoint
 from tests.evidence import clark
+from training.evaluation.head_accuracies import head_accuracies
 
 SENTENCES = [sentence for sentence in ewt() if 5 < len(sentence.words) < 30][:25]
 

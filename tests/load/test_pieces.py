@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import pieces
 from lab.models.cores import give_way, one_core
-from tests.thorough import some
+from tests.thorough import at_night
 
 
 def test_the_longest_piece_counts_and_not_the_whole() -> None:
@@ -26,9 +26,8 @@ def test_the_longest_piece_counts_and_not_the_whole() -> None:
     assert 0.1 <= longest.core < 0.15
 
 
-@pytest.mark.parametrize(
-    "page", some(["feed-forward", "masked-language-model", "neuron-view", "flow", "embeddings"], 1)
-)
+@at_night  # a busy machine breaks its bound, which says nothing of the code
+@pytest.mark.parametrize("page", ["feed-forward", "masked-language-model", "neuron-view", "flow", "embeddings"])
 def test_a_step_is_done_in_short_pieces(page: str) -> None:
     lines = list[str]()
     status = pieces.main(["--only", page, "--models", "lab-minilm"], lines.append)

@@ -270,7 +270,7 @@ def test_who_joins_while_the_last_one_stops_gets_a_job_that_goes_on() -> None:
     first, second, got = Person(), Person(), list[Job]()
     job = start("key", counted([]), watcher=first)
 
-    class Watchers(set):  # type: ignore[type-arg]
+    class Watchers(set):
         """Lets somebody join in the middle of :meth:`Job.unwatch`."""
 
         def discard(self, watcher: object) -> None:

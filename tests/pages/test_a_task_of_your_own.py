@@ -186,4 +186,5 @@ def test_what_a_page_showed_stays_when_its_layer_has_to_go(monkeypatch: pytest.M
     assert not any("Train the last layer" in each.label for each in at.button)
     monkeypatch.undo()
     again = worked(turn_to(at, "why-this-answer"))
-    assert copy.tuned is not None and any("The answer is" in each.value for each in again.markdown)
+    trained_again: object = copy.tuned
+    assert trained_again is not None and any("The answer is" in each.value for each in again.markdown)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
+import torch
+from torch import Tensor
 
 from lab.analysis.flow.cuts import Cuts, Way, cut_run
 from lab.analysis.words.predictions import prediction_at
 from lab.course.sentences.first import FIRST, First
 from lab.front.first_minute import asked
 from lab.front.for_a_class import about_parts, without, words_now
-from lab.models.loading import load_model
+from lab.models import forward
+from lab.models.loading import LoadedModel, load_model
 from lab.rooms.server import server
 from lab.rooms.states import Phase
 from tests.pages.apptest import visit
@@ -37,9 +42,45 @@ def test_the_right_answer_is_that_of_the_cut_run(first: First) -> None:
     assert seen >= 2
 
 
-def test_each_part_is_right_once() -> None:
-    every = about_parts()
-    assert len({each.options[each.answer].text for each in every}) == len(every) == 3
+def true_of_parts(model: LoadedModel) -> dict[str, dict[str, bool]]:
+    """By a phrase of a question: of which part of the first layer it is true, found by trying and by its weights."""
+    weights, config = model.weights.layers[0], model.config
+    x = torch.randn(4, config.width, generator=torch.Generator().manual_seed(0))
+    changed = x.clone()
+    changed[2] += 1
+    parts: dict[str, tuple[Callable[[Tensor], Tensor], list[Tensor]]] = {
+        "Attention": (
+            lambda given: forward.self_attention(given, weights, config).output,
+            [weights.w_q, weights.w_k, weights.w_v, weights.w_o],
+        ),
+        "Feed-forward": (
+            lambda given: forward.feed_forward(given, weights, config.activation).output,
+            [weights.w_1, weights.w_2],
+        ),
+        "LayerNorm": (
+            lambda given: forward.layer_norm(given, weights.norm_2, config.norm_eps),
+            [weights.norm_2.gamma, weights.norm_2.beta],
+        ),
+    }
+    mixes = {name: not torch.allclose(part(x)[3], part(changed)[3]) for name, (part, _) in parts.items()}
+    return {
+        "from the other tokens": mixes,
+        "one token alone": {name: not each for name, each in mixes.items()},
+        "learned weights": {name: bool(own) for name, (_, own) in parts.items()},
+        "matrices": {name: any(each.ndim == 2 for each in own) for name, (_, own) in parts.items()},
+        "one scale": {name: torch.allclose(part(x), part(9 * x), atol=1e-3) for name, (part, _) in parts.items()},
+    }
+
+
+@pytest.mark.parametrize("model_id", ["lab-minilm", "lab-bert", "lab-gpt2"])
+def test_one_part_alone_is_right(model_id: str) -> None:
+    true, right = true_of_parts(load_model(model_id)), []
+    for each in about_parts():
+        asked_for = [phrase for phrase in true if phrase in each.prompt]
+        fitting = [option.text for option in each.options if all(true[phrase][option.text] for phrase in asked_for)]
+        assert asked_for and fitting == [each.options[each.answer].text], each.prompt
+        right += fitting
+    assert len(set(right)) == len(right) == 3
 
 
 def test_the_teacher_of_a_room_asks_the_class_from_the_first_page(browsers: Browsers) -> None:

@@ -87,7 +87,8 @@ def test_shown_weight_is_the_trace_s(tmp_path: Path) -> None:
     at = reveal(visit(PAGE, text="She opened the door.", layer="3", head="5", token="4", key_token="2", step="map"))
     trace = lab.trace(lab.load_model(DEFAULT_MODEL), "She opened the door.")
     _, arrays = sentence_of(at)
-    np.testing.assert_array_equal(arrays["weights"], trace.layer(2).attention[4].numpy())
+    # Two runs differ in their last bits, by where the memory of their tensors happens to begin.
+    np.testing.assert_allclose(arrays["weights"], trace.layer(2).attention[4].numpy(), atol=1e-6)
     assert looks(at) == (3, 1)
     assert f"**{trace.layer(2).attention[4, 3, 1]:.3f}**" in words(at)
 

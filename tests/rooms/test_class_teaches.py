@@ -67,6 +67,22 @@ def test_a_sentence_and_its_label_are_kept_together_or_not_at_all(rooms: Rooms) 
     assert rooms.seen(code).state.answers == 0 and rooms.summary(other, key)[0].rounds == ()
 
 
+@pytest.mark.parametrize("typed", ["A\x00 fine\x00 day", "A\nfine\u00a0 day\x07", "\x00A fine\tday"])
+def test_a_sentence_has_one_form_in_every_database(rooms: Rooms, typed: str) -> None:
+    """Postgres has no place for a NUL; SQLite has."""
+    code, key, people = writing(rooms)
+    rooms.write(code, people[0], 1, typed, 0)
+    assert rooms.sentences(code, key) == (("A fine day", True),)
+    with pytest.raises(NotNow):
+        rooms.write(code, people[1], 1, "\x00 \x00", 0)
+
+
+@pytest.mark.parametrize(("first", "second"), [("a", "a"), ("a b", "a  b"), ("a", "a\u200b"), ("a", ""), ("\x00", "b")])
+def test_labels_that_nobody_can_tell_apart_are_refused(first: str, second: str) -> None:
+    with pytest.raises(ValueError, match="two different labels"):
+        class_teaches(first, second)
+
+
 def test_who_is_removed_takes_the_sentence_along(rooms: Rooms) -> None:
     code, key, people = writing(rooms)
     for who in people:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -59,6 +62,47 @@ def test_rooms_that_are_opened_are_limited(server: RoomServer, clock: Clock) -> 
         server.create()
     clock.now += MINUTE
     server.create()
+
+
+def test_rooms_that_are_opened_at_the_same_moment_are_limited_too(
+    server: RoomServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever is refused, or does not reach the database, takes nobody's place."""
+    many, create = MOST_NEW + 5, Rooms.create
+    waiting = threading.Barrier(many, timeout=1.0)
+
+    def at_once(rooms: Rooms, address: str = "", *, rehearsal: bool = False) -> tuple[str, str]:
+        with suppress(threading.BrokenBarrierError):
+            waiting.wait()  # every request has passed the check that there is to pass
+        return create(rooms, address, rehearsal=rehearsal)
+
+    def opened(_: int) -> bool:
+        try:
+            return bool(server.create())
+        except Full:
+            return False
+
+    server.rooms.tidy()
+    with monkeypatch.context() as patched, ThreadPoolExecutor(many) as pool:
+        patched.setattr(Rooms, "create", at_once)
+        assert sum(pool.map(opened, range(many))) == MOST_NEW
+
+
+@pytest.mark.parametrize("refusal", [Full, Unreachable])
+def test_a_room_that_was_not_made_takes_no_place(
+    server: RoomServer, monkeypatch: pytest.MonkeyPatch, refusal: type[RuntimeError]
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise refusal("no room")
+
+    server.rooms.tidy()
+    with monkeypatch.context() as patched:
+        patched.setattr(Rooms, "create", refused)
+        for _ in range(MOST_NEW + 1):
+            with pytest.raises(refusal, match="no room"):
+                server.create()
+    for _ in range(MOST_NEW):
+        assert server.create()
 
 
 def test_a_room_goes_when_it_is_over_though_nobody_comes(

@@ -18,7 +18,7 @@ KINDS = [kind for kind in vars(reports).values() if isinstance(kind, type) and i
 GOOD: dict[str, Any] = {
     "SeatKept": {"seat": ["K7W2QD", "a.b", "key", "me"]},
     "RoomsKept": {"rooms": [["K7W2QD", "key"]]},
-    "ProgressKept": {"kept": ["me", "{}"]},
+    "ProgressKept": {"kept": ["me", "{}", 0]},
     "FileChosen": {"file": ["1.2", 3, "{}"]},
     "TokenChosen": {"choice": ["1", 2, -1]},
     "WordChosen": {"candidate": ["1", 2]},

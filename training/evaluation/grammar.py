@@ -16,11 +16,11 @@ import torch
 from tokenizers import Tokenizer
 from transformers import BertForPreTraining
 
-from lab.evidence.relation_cases import HeadAccuracies, head_accuracies
 from lab.evidence.treebank import ewt
 from lab.models.families.registry import read_weights
 from lab.models.loading import Checkpoint, LoadedModel, load_model
 from training.command_line import documented
+from training.evaluation.head_accuracies import HeadAccuracies, head_accuracies
 
 # Those with a name in table 1 of Clark et al. 2019 and enough cases in EWT dev.
 RELATIONS = ("case", "nsubj", "det", "obj", "aux", "cop", "ccomp")

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.analysis.tasks.logistic import fit, probability
-from lab.analysis.tasks.probing import centred
 from lab.analysis.tasks.teaching import Examples, LearningCurve, Standing, products_of, rise, standing
 
 
@@ -43,12 +41,6 @@ class Halves:
         products = products_of(self.vectors)
         found, now = rise(products, self.examples), standing(products, self.examples)
         return None if found is None or now is None or now.left_out else (found, now)
-
-    def of_new(self, fresh: NDArray[np.float32]) -> float:
-        """The probability of the first label for a sentence with the vector ``fresh``, (d,), after the first half."""
-        x = centred(np.concatenate([self.vectors, fresh[None]]))
-        marks = np.array([*self.labels, False])
-        return float(probability(fit(x @ x.T, marks, self.examples.labelled[None]).scores(x @ x.T)[0])[-1])
 
 
 def halves(vectors: NDArray[np.float32], labels: Sequence[bool]) -> Halves:

@@ -57,13 +57,18 @@ class Accuracy:
     high: float
 
 
-def centred(vectors: NDArray[np.float32]) -> Array:
-    """Return the vectors (N, d) without their mean, and of length 1 on average: one scale for all layers."""
-    moved = vectors.astype(np.float64)
-    if not len(moved):
-        return moved
-    moved -= moved.mean(0)
-    return moved / (np.sqrt((moved**2).sum(1).mean()) or 1.0)
+def centred(vectors: NDArray[np.float32], fresh: NDArray[np.float32] | None = None) -> Array:
+    """Return the vectors (N, d) without their mean, and of length 1 on average: one scale for all layers.
+
+    With ``fresh`` (M, d), return these vectors in its place, moved and scaled as ``vectors`` are.
+    """
+    own = vectors.astype(np.float64)
+    if not len(own):
+        return own
+    mean = own.mean(0)
+    scale = np.sqrt(((own - mean) ** 2).sum(1).mean()) or 1.0
+    moved: Array = (own if fresh is None else fresh.astype(np.float64)) - mean
+    return moved / scale
 
 
 def folds(groups: Sequence[int], count: int = _FOLDS) -> NDArray[np.intp]:

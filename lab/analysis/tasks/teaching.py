@@ -72,10 +72,23 @@ def learned(products: Array, examples: Examples) -> Array | None:
 
     None if there are not examples of both labels.
     """
-    if not examples.ready:
-        return None
+    return _said(products, products, examples) if examples.ready else None
+
+
+def of_new(vectors: NDArray[np.float32], examples: Examples, fresh: NDArray[np.float32]) -> float:
+    """The probability of the first label for a new sentence with the vector ``fresh`` (d,).
+
+    The classifier is that of :func:`learned`, which the new sentence does not change. Raises ValueError if there are
+    not examples of both labels.
+    """
+    x = centred(vectors)
+    return float(_said(x @ x.T, centred(vectors, fresh[None]) @ x.T, examples)[0])
+
+
+def _said(products: Array, asked: Array, examples: Examples) -> Array:
+    """What the classifier that has learned all labelled sentences says of others, from their products ``asked``."""
     marks = np.array([bool(mark) for mark in examples.marks])
-    return probability(fit(products, marks, examples.labelled[None]).scores(products)[0])
+    return probability(fit(products, marks, examples.labelled[None]).scores(asked)[0])
 
 
 @dataclass(frozen=True, eq=False)

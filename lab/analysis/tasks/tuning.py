@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from lab.analysis.tasks.vectors import mark_of
+from lab.analysis.tasks.vectors import encoded, mark_of
 from lab.models import forward
 from lab.models.batches import ProgressFunction, by_length, run_batch, unwatched
-from lab.models.encoding import Encoding, encode
+from lab.models.encoding import Encoding
 from lab.models.trace import outputs
 from lab.models.weights import LayerWeights, Norm
 
@@ -63,7 +63,7 @@ class Tuned:
 @torch.inference_mode()
 def scores(model: LoadedModel, head: Head, texts: Sequence[str]) -> NDArray[np.float64]:
     """Return the classifier's scores of texts, (N,), from the model's last vectors."""
-    encodings = [encode(model.tokenizer, model.config, text) for text in texts]
+    encodings = [encoded(model, text) for text in texts]
     found = np.empty(len(texts))
     for places in by_length(encodings, lambda n: max(1, _TOKENS_AT_ONCE // n)):
         some = [encodings[place] for place in places]
@@ -100,7 +100,7 @@ def tune(
     """
     if not model.weights.layers or len(set(marks)) < 2:
         raise ValueError("tuning needs a model with a layer, and sentences of both labels.")
-    encodings = [encode(model.tokenizer, model.config, text) for text in texts]
+    encodings = [encoded(model, text) for text in texts]
     read = _inputs(model, encodings)
     with torch.inference_mode(False):
         layer = _copied(model.weights.layers[-1], lambda each: each.clone().requires_grad_())

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from lab.models.batches import ProgressFunction, by_length, run_batch, unwatched
-from lab.models.encoding import Encoding, encode
+from lab.models.encoding import Encoding, encode, fitted
 from lab.models.memo import once
 from lab.models.trace import outputs
 
@@ -42,13 +42,18 @@ def mark_of(encoding: Encoding, causal: bool) -> int:
     return len(encoding) - 1 if causal else 0
 
 
+def encoded(model: LoadedModel, text: str) -> Encoding:
+    """Return a text as the model reads it. Raises :class:`lab.models.encoding.TextError` where it cannot."""
+    return fitted(model.config, encode(model.tokenizer, model.config, text))
+
+
 @torch.inference_mode()
 def read(model: LoadedModel, texts: Sequence[str], tell: ProgressFunction = unwatched) -> SentenceVectors:
     """Run the texts through the model, those of equal length together.
 
     Raises :class:`lab.models.encoding.TextError` for a text that the model cannot read.
     """
-    encodings = [encode(model.tokenizer, model.config, text) for text in texts]
+    encodings = [encoded(model, text) for text in texts]
     causal, shape = model.config.causal, (model.config.layers + 1, len(texts), model.config.width)
     mark, mean = np.empty(shape, np.float32), np.empty(shape, np.float32)
     done = 0

@@ -13,7 +13,7 @@ from lab.analysis.words.predictions import candidate, prediction_at
 from lab.benches.compare import EXAMPLE
 from lab.benches.compare.comparable import hidden
 from lab.course.sentences.looks import look_head, look_in
-from lab.course.words import escaped, named, quoted
+from lab.course.words import escaped, named, number_of, quoted
 from lab.models.catalogue import twin_id
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace, changed
@@ -164,7 +164,7 @@ def _choose_toy_sentence(page: OpenPage, a: Trace) -> Trace:
     wanted = parameters.TOY_OTHER.choose("Sentence B", width=160)
     every = toy_runs.sentences(page.selection).sentences
     if wanted > len(every):
-        selection.note(f"There are only {len(every)} sentences, so B is the last one.")
+        selection.note(f"The text has only {number_of(len(every), 'sentence')}, so B is the last one.")
     return number_run(a.model, as_text(every[min(wanted, len(every)) - 1]))
 
 

@@ -17,7 +17,7 @@ from lab.benches.neuron_view.delimiter_keys import show_delimiter_keys
 from lab.benches.neuron_view.pattern import carried, decision, leader, pattern_of, show_way
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.cells.strips import VALUE, strips
-from lab.course.words import escaped, signed
+from lab.course.words import escaped, number_of, signed
 from lab.figures.attention import place
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
@@ -177,12 +177,17 @@ def _show_finding(walk: Walk) -> None:
         st.markdown("So this head scores no higher than a uniform head, and there is nothing to take apart.")
     elif not best.named:
         st.markdown("This score is too low for a name. It would have to be at least halfway from a uniform head to 1.")
-    heads = "head" if best.left_out == 1 else "heads"
-    aside = f" {best.left_out} {heads} that attend nearly alike to all tokens are left out." * bool(best.left_out)
     st.caption(
         f"{best.pattern.reading} The best head of the same architecture with random weights scores "
-        f"{best.untrained:.3f}.{aside}"
+        f"{best.untrained:.3f}.{left_out(best.left_out)}"
     )
+
+
+def left_out(heads: int) -> str:
+    """Say how many heads were left out of the search for the best one; "" if none was."""
+    verb, end = ("attends", "is") if heads == 1 else ("attend", "are")
+    told = f" {number_of(heads, 'head')} that {verb} nearly alike to all tokens {end} left out."
+    return told if heads else ""
 
 
 def _show_neighbours(view: NeuronView, walk: Walk, step: int) -> None:

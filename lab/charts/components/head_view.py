@@ -16,6 +16,7 @@ from lab.charts.components.packing import pack
 from lab.charts.components.palette import head_colours
 from lab.charts.kept.drawings import Live
 from lab.charts.kept.keepable import Keepable
+from lab.course.words import number_of
 
 # A weight travels as a whole number of ten-thousandths, in two bytes instead of a float32's four. It is rounded only
 # here, so that the screen shows the same four decimals as Python prints.
@@ -73,7 +74,7 @@ class HeadView(Keepable):
         every, n, _ = self.weights.shape
         chosen = [head + 1 for head in self.start or range(every)]
         heads = f"head {chosen[0]}" if len(chosen) == 1 else f"{len(chosen)} of {every} heads"
-        told = f"{self.heading}: lines between {n - self._hidden.sum()} tokens, {heads}."
+        told = f"{self.heading}: lines between {number_of(int(n - self._hidden.sum()), 'token')}, {heads}."
         for strongest in self.table(1).to_dict("records"):
             told += (
                 f" The heaviest line, {strongest['weight']:.2f}, leads from “{strongest['from']}” to "

@@ -18,6 +18,7 @@ from lab.charts.components.head_view import STEPS, in_steps
 from lab.charts.components.packing import pack
 from lab.charts.kept.drawings import Live
 from lab.charts.kept.keepable import Keepable
+from lab.course.words import number_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +75,8 @@ class ModelView(Keepable):
     def alt(self) -> str:
         """The view in a sentence."""
         layers, heads = self.maps.shape[:2]
-        return f"{self.heading}: {layers} × {heads} small maps of attention between {len(self.labels)} tokens."
+        tokens = number_of(len(self.labels), "token")
+        return f"{self.heading}: {layers} × {heads} small maps of attention between {tokens}."
 
     def table(self) -> pd.DataFrame:
         """Return a line for each head, counted from 1: its strongest cell, and the value that colours its frame.

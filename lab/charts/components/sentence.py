@@ -14,6 +14,7 @@ from lab.charts.base.tables import unique_names
 from lab.charts.components.packing import pack
 from lab.charts.kept.drawings import Live
 from lab.charts.kept.keepable import Keepable
+from lab.course.words import number_of
 
 _CHOOSE = "Click a word to choose it."
 _ONE = "Click a word to look from it. The number below a word is its share of attention."
@@ -114,7 +115,7 @@ class SentenceRow(Keepable):
     def alt(self) -> str:
         """The row in a sentence."""
         at = int(self.chosen) - self.first
-        told = f"{len(self.labels)} tokens; “{visible(self.labels[at])}” is chosen."
+        told = f"{number_of(len(self.labels), 'token')}; “{visible(self.labels[at])}” is chosen."
         if self.weights is None:
             return told
         row = np.asarray(self.weights)[at]

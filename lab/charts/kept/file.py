@@ -25,6 +25,7 @@ from lab.charts.base.tables import ROWS
 from lab.charts.components import javascript, style
 from lab.charts.kept import vega
 from lab.charts.kept.drawings import Chart, Drawing, Live, StillPicture
+from lab.course.words import number_of
 
 _HERE = Path(__file__).parent
 # Bytes that a file may have without a word: a longer text makes a larger file, and the page says so before.
@@ -228,7 +229,7 @@ def _table(frame: pd.DataFrame, named: str) -> str:
 def _rows(frame: pd.DataFrame) -> str:
     """Count the rows, and say if they are only the first ones."""
     every = frame.attrs.get(ROWS, len(frame))
-    return f"{len(frame)} rows" if every == len(frame) else f"the first {len(frame)} of {every:,} rows"
+    return number_of(every, "row") if every == len(frame) else f"the first {len(frame)} of {every:,} rows"
 
 
 def _cells(column: pd.Series) -> list[str]:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from lab.course.words import number_of
+
 
 @dataclass(frozen=True)
 class Votes:
@@ -30,7 +32,8 @@ def votes(options: Sequence[str], rounds: Sequence[Votes], *, right: int | None 
         if len(each.counts) != len(options) or sum(each.counts) == 0:
             raise ValueError(f"votes: {len(options)} options, and answers to them, in each round.")
     order = sorted(range(len(options)), key=lambda place: place != right)
-    head = "".join(f'<th scope="col">{escape(each.name)}: {_people(sum(each.counts))}</th>' for each in rounds)
+    said = [f"{escape(each.name)}: {number_of(sum(each.counts), 'answer')}" for each in rounds]
+    head = "".join(f'<th scope="col">{each}</th>' for each in said)
     rows = "".join(_row(options[place], [_cell(each, place) for each in rounds], place == right) for place in order)
     return f'<table class="votes"><thead><tr><td></td>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
@@ -48,7 +51,3 @@ def _cell(found: Votes, place: int) -> str:
         f'<span class="bar"><i style="width:{100 * share:.1f}%"></i></span>'
         f'<span class="share">{share:.0%}</span></td>'
     )
-
-
-def _people(count: int) -> str:
-    return "1 answer" if count == 1 else f"{count} answers"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,35 +19,32 @@ from numpy.typing import NDArray
 from lab.analysis.heads.values import Values
 from lab.evidence import shipped
 from lab.evidence.competition import differences
+from lab.evidence.intervals import drawn_means, holm, p_above, spread
 from lab.evidence.lexicon import TEMPLATES
 from lab.evidence.measurement import Measurement
-from lab.evidence.pairs import AskedPair, PairSet, can_be_asked, minimal_pairs, shared_words
-from lab.evidence.verdicts import FEW
+from lab.evidence.pairs import AskedPair, MinimalPair, PairSet, can_be_asked, minimal_pairs, shared_words
+from lab.evidence.tables import APART, Single
+from lab.evidence.verdicts import ALPHA, FEW
 from lab.experiments.needed_heads.ablations import ABLATIONS, only_one_head, without_each_head
-from lab.experiments.needed_heads.claims import GREEDY, IMPORTANCE
+from lab.experiments.needed_heads.claims import (
+    GREEDY,
+    IMPORTANCE,
+    MARGIN,
+    TestedClaim,
+    claims,
+    claims_in,
+    draws_for,
+)
 from lab.experiments.needed_heads.pruning import at_random, by_importance, curve, greedily, importance
-from lab.experiments.needed_heads.sample import ABLATED, TO_MEAN, ZERO, gains
+from lab.experiments.needed_heads.sample import ABLATED, TO_MEAN, ZERO, Sample, gains
 from lab.models.batches import ProgressFunction, unwatched
 from lab.models.config import ModelConfig
-from lab.models.interventions import Interventions
+from lab.models.interventions import Head, Interventions
 from lab.models.memo import once
 from lab.models.twin import untrained_twin
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
-
-
-from collections.abc import Mapping
-from dataclasses import field
-from functools import cached_property
-
-from lab.evidence.intervals import drawn_means, holm, p_above, spread
-from lab.evidence.pairs import MinimalPair
-from lab.evidence.tables import APART, Single
-from lab.evidence.verdicts import ALPHA
-from lab.experiments.needed_heads.claims import MARGIN, TestedClaim, claims, claims_in, draws_for
-from lab.experiments.needed_heads.sample import Sample
-from lab.models.interventions import Head
 
 TWIN = "untrained twin"
 

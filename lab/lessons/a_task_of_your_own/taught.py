@@ -10,7 +10,7 @@ from typing import TypeVar
 from lab.analysis.tasks.teaching import Examples
 from lab.charts.base.tables import harmless, is_formula
 from lab.course.sentences.news import NEWS
-from lab.course.words import quoted
+from lab.course.words import number_of, quoted
 from lab.models.encoding import clean
 
 # The most sentences of a learner, and the longest sentence and name of a label, in characters.
@@ -96,7 +96,8 @@ def added(now: VisitLabels, typed: str) -> tuple[VisitLabels, list[str]]:
         else:
             own[text] = _mark(now, text, label, own.get(text), notes)
     if full:
-        notes.append(f"{full} sentences were left out, because a list has at most {MOST}.")
+        were = "was" if full == 1 else "were"
+        notes.append(f"{number_of(full, 'sentence')} {were} left out, because a list has at most {MOST}.")
     if not rows:
         notes.append("Write a sentence first.")
     return replace(now, own=tuple(own.items())), notes
@@ -161,7 +162,7 @@ def from_kept(now: VisitLabels, text: str) -> VisitLabels:
         told = json.loads(text)
         labels = [str(each) for each in told["labels"]]
         rows = [(str(sentence), mark) for sentence, mark in told["own"]][:MOST]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return now
     if len(labels) != 2 or not all(mark is None or isinstance(mark, bool) for _, mark in rows):
         return now

@@ -11,19 +11,19 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from lab.analysis.tasks import logistic
-from lab.analysis.tasks.logistic import fit, probability
-from lab.analysis.tasks.probing import Array, centred
+from lab.analysis.tasks.probing import Array
 from lab.analysis.tasks.teaching import (
     Examples,
     LearningCurve,
     Standing,
     learned,
+    of_new,
     products_of,
     rise,
     splits_pairs,
     standing,
 )
-from lab.analysis.tasks.vectors import Brief, brief, middle, together
+from lab.analysis.tasks.vectors import Brief, brief, encoded, middle, together
 from lab.charts.base.figure import Figure
 from lab.charts.components.teach import TaughtSentence, Teach
 from lab.course.sentences.news import BAD, GOOD
@@ -51,7 +51,7 @@ from lab.lessons.a_task_of_your_own.taught import (
     renamed,
 )
 from lab.lessons.a_task_of_your_own.what_cls_knows import mark_name
-from lab.models.encoding import TextError, encode
+from lab.models.encoding import TextError
 from lab.models.loading import LoadedModel
 from lab.models.twin import untrained_twin
 from lab.questions.asking import asks
@@ -193,12 +193,9 @@ def _with_pairs(taught: Class, now: Standing) -> str:
     )
 
 
-def of_new(taught: Class, text: str, model: LoadedModel) -> str:
+def said_of_new(taught: Class, text: str, model: LoadedModel) -> str:
     """Say what the classifier thinks of a new sentence, and how sure it is."""
-    fresh = brief(model, [text]).mean
-    x = centred(np.concatenate([taught.vectors.mean, fresh]))
-    marks = np.array([*(bool(mark) for mark in taught.examples.marks), False])
-    share = float(probability(fit(x @ x.T, marks, taught.examples.labelled[None]).scores(x @ x.T)[0])[-1])
+    share = of_new(taught.vectors.mean, taught.examples, brief(model, [text]).mean[0])
     label = taught.labels[0] if share > 0.5 else taught.labels[1]
     return f"**{escaped(label)}**, with the probability {max(share, 1 - share):.2f}"
 
@@ -265,7 +262,7 @@ def _show_learned(model: LoadedModel, taught: Class, again: partial[Figure]) -> 
     text = " ".join(st.text_input("A new sentence", key=_NEW, max_chars=LONGEST).split())
     if text:
         try:
-            say(f"The classifier says: {of_new(taught, text, model)}.")
+            say(f"The classifier says: {said_of_new(taught, text, model)}.")
         except TextError as error:
             st.info(str(error), icon=":material/edit:")
 
@@ -361,7 +358,7 @@ def _choose_readable(model: LoadedModel) -> None:
     now, kept, notes = chosen_labels(), [], []
     for text, mark in now.own:
         try:
-            encode(model.tokenizer, model.config, text)
+            encoded(model, text)
         except TextError as error:
             notes.append(str(error))
         else:

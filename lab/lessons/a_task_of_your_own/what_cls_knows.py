@@ -14,7 +14,7 @@ from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.banded import banded_lines
 from lab.course.sentences.tasks import NEWS_TASK, TASKS, task_of
-from lab.course.words import quoted
+from lab.course.words import capital, quoted
 from lab.lessons.a_task_of_your_own import LESSON
 from lab.models.catalogue import twin_of
 from lab.models.loading import LoadedModel
@@ -116,12 +116,8 @@ def _who(found: Known, at: int, mark: str, where: str = "") -> str:
     if found.leads[at].low > 0:
         return f"**The mean knows more{where}.**"
     if found.leads[at].high < 0:
-        return f"**{_upper(mark)} knows more{where}.**"
+        return f"**{capital(mark)} knows more{where}.**"
     return f"Neither clearly knows more{where}."
-
-
-def _upper(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 @asks(
@@ -159,7 +155,7 @@ def show(view: LessonRun) -> None:
     """Ask which vector knows more; then show what each layer knows of the chosen task."""
     model = view.trace.model
     role = "is the only one that has seen every word" if model.config.causal else "belongs to no word"
-    idea(IDEA.format(mark=_upper(mark_name(model)), role=role))
+    idea(IDEA.format(mark=capital(mark_name(model)), role=role))
     name = TASK.choose("The label", width=280)
     task = TASKS[name]
     _show_examples(task_of(task))

@@ -14,7 +14,7 @@ from lab.analysis.tasks.turning import Turning, turning
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
-from lab.course.words import VISIBLE, escaped, listed, told_apart
+from lab.course.words import VISIBLE, capital, escaped, listed, told_apart
 from lab.figures.notebook import argument
 from lab.lessons.a_task_of_your_own import LESSON
 from lab.lessons.a_task_of_your_own.change_the_model import example_of
@@ -103,12 +103,8 @@ def said(found: Classified, mark: str) -> str:
     each = "" if len(turns) == 1 else "each of "
     told = f"{told} Without {each}{names}, it turns."
     if found.found.looked_at in turns:
-        return f"{told} {_upper(mark)} also looks most at {seen}."
-    return f"{told} {_upper(mark)} looks most at another word: {seen}. **Here, attention does not show what matters.**"
-
-
-def _upper(text: str) -> str:
-    return text[:1].upper() + text[1:]
+        return f"{told} {capital(mark)} also looks most at {seen}."
+    return f"{told} {capital(mark)} looks most at another word: {seen}. **Here, attention does not show what matters.**"
 
 
 @asks(

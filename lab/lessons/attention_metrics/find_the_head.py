@@ -12,7 +12,7 @@ import streamlit as st
 from lab.analysis.heads import metrics
 from lab.analysis.heads.metrics import METRICS, Metric, Metrics, trace_metrics
 from lab.analysis.heads.values import Values
-from lab.course.words import capital, head_name, heads
+from lab.course.words import capital, head_name, number_of
 from lab.figures.metrics import all_heads
 from lab.lessons.attention_metrics import SORTED
 from lab.models.interventions import Head
@@ -119,7 +119,8 @@ def said(target: Target, every: Metrics, head: Head) -> str:
         return f"{told} No other head has a higher number."
     best = np.unravel_index(int(scores.argmax()), scores.shape)
     top = f" The highest value is {scores[best]:.2f}." if found_it(target, every, head) else ""
-    return f"{told} {capital(heads(above))} of {scores.size} {'has' if above == 1 else 'have'} a higher number.{top}"
+    higher = f"{number_of(above, 'head')} of {scores.size} {'has' if above == 1 else 'have'} a higher number"
+    return f"{told} {capital(higher)}.{top}"
 
 
 def show(view: OneHead) -> None:

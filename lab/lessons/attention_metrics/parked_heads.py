@@ -14,7 +14,7 @@ from lab.analysis.heads import parked
 from lab.analysis.heads.parked import PARKED, effect_sizes, parked_share
 from lab.analysis.heads.values import Values, keep_others, places_left_out
 from lab.analysis.ranks import rank_correlation
-from lab.course.words import beside, capital, head_name, heads, in_words, listed, resting_place, signed
+from lab.course.words import beside, capital, head_name, in_words, listed, number_of, resting_place, signed
 from lab.figures.parked import parked_and_worth, parked_shares
 from lab.lessons.attention_metrics import LESSON, SHARES
 from lab.models.interventions import Head
@@ -130,8 +130,8 @@ def parked_against_busy(shares: Values, effects: Values, trace: Trace) -> str:
     if parks.all():
         return f"All {parks.size} heads park on {where}, so there is no other head to compare them with."
     return (
-        f"{capital(heads(int(parks.sum())))} of {parks.size} park on {where}. Without one of these heads, the vectors "
-        f"move by {_typical(effects[parks])}. Without one of the other heads, they move by "
+        f"{number_of(int(parks.sum()), 'head')} of {parks.size} park on {where}. Without one of these heads, the "
+        f"vectors move by {_typical(effects[parks])}. Without one of the other heads, they move by "
         f"{_typical(effects[~parks])}."
     )
 

@@ -99,8 +99,8 @@ def moved_together(spot: Spot) -> Question:
     pairs = rotary.cosines(spot.trace, (spot.query, spot.key), "rotary", 8, BASE)
     values = [float(pairs[pair]) for pair in ((0, 2), (5, 7), (0, 7))]
     why = (
-        f"The cosine is {values[0]:.3f} at positions 0 and 2, and {values[1]:.3f} at positions 5 and 7. Both pairs "
-        f"are 2 apart. At positions 0 and 7, which are 7 apart, it is {values[2]:.3f}."
+        f"The cosine is {signed(values[0], 3)} at positions 0 and 2, and {signed(values[1], 3)} at 5 and 7. Both pairs "
+        f"are 2 apart. At positions 0 and 7, which are 7 apart, it is {signed(values[2], 3)}."
     )
     options = (
         Option("It stays the same", why, correct=abs(values[1] - values[0]) < MARGIN),

@@ -26,7 +26,7 @@ from lab.text.bundled import bundled_sentences
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this
 from lab.ui.frame.header import idea
-from lab.ui.long_work import number_of, unasked
+from lab.ui.long_work import serial_of, unasked
 from lab.ui.parameters import NEURON
 from lab.ui.sentence import show_sentence
 from lab.ui.tables import Column, show_table
@@ -235,7 +235,7 @@ def look_in_texts(view: FeedForwardView) -> NeuronSurvey | None:
     survey = neuron_survey(model, texts)
     if survey.finished:
         return survey
-    unasked(("survey of neurons", number_of(survey)), f"Read {len(texts)} texts", partial(_read, survey, model))
+    unasked(("survey of neurons", serial_of(survey)), f"Read {len(texts)} texts", partial(_read, survey, model))
     return None
 
 

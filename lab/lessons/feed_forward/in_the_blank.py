@@ -32,7 +32,7 @@ from lab.questions.returning import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this
 from lab.ui.frame.header import idea
-from lab.ui.long_work import number_of, unasked
+from lab.ui.long_work import serial_of, unasked
 from lab.ui.parameters import DEFAULT_TEXT, NEURON
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.keys import is_keys, keys_blank
@@ -166,7 +166,7 @@ def _look_tried(trace: Trace, place: int, layer: int) -> tuple[NeuronOff, ...] |
     state = trying(trace, place, layer)
     if not state.finished and len(trace) * (trace.model.config.layers - layer) > _QUICK:
         label, work = f"Switch off {len(state.neurons)} neurons one by one", partial(_try_all, trace, place, layer)
-        unasked(("neurons off", number_of(state)), label, work)
+        unasked(("neurons off", serial_of(state)), label, work)
         return None
     return neurons_off(trace, place, layer)
 

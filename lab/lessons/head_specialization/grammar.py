@@ -16,7 +16,7 @@ from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
 from lab.course.pages import experiment_of
 from lab.course.sentences.looks import look_head
-from lab.course.words import escaped, head_name, listed, mostly, quoted, resting_place
+from lab.course.words import escaped, head_name, listed, mostly, number_of, quoted, resting_place
 from lab.evidence import relation_cases
 from lab.evidence.kind_rules import in_words, shipped
 from lab.evidence.notable import JOBS, Doing, HeadJob, Notable
@@ -104,7 +104,7 @@ def said(each: Notable, doing: Doing, here: tuple[Case, ...], shown: Case | None
         else "it sees no other word"
     )
     verdict = "" if case.right else f", not at {quoted(case.sought)}"
-    return f"{many} In your sentence it is right {len(right)} of {len(here)} times: {told}{verdict}."
+    return f"{many} In your sentence it is right {len(right)} of {number_of(len(here), 'time')}: {told}{verdict}."
 
 
 def _so(head: float, kinds: float) -> str:

@@ -43,7 +43,7 @@ from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning
 from lab.ui.frame.header import idea
-from lab.ui.long_work import number_of, offer
+from lab.ui.long_work import offer, serial_of
 from lab.ui.parameters import BUNDLED, MAX_CHARACTERS, MODE, SOURCE, TOY
 from lab.ui.shared.one_head import OneHead
 from lab.ui.terms import say
@@ -164,7 +164,7 @@ def look_for_survey(view: OneHead) -> Surveyed | None:
             if survey.done
             else f"Read {survey.total} sentences"
         )
-        offer(("survey of heads", number_of(survey)), label, partial(_read, survey, model, tagged))
+        offer(("survey of heads", serial_of(survey)), label, partial(_read, survey, model, tagged))
     readings = survey.readings()
     if not readings:
         return None

@@ -30,7 +30,7 @@ from lab.analysis.heads.values import Values
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
-from lab.course.words import aside, beside, escaped, head_name, heads, listed
+from lab.course.words import aside, beside, escaped, head_name, listed, number_of
 from lab.figures import specialization
 from lab.lessons.head_specialization import LESSON, NAMED
 from lab.lessons.head_specialization.view import begun, choose_part, chosen_left_out, kept_others
@@ -133,7 +133,7 @@ def said(names: NDArray[np.str_], head: Head) -> str:
         if own != MIXED
         else f"{begun(head_name(head))} does none of these things, but it may have a job that has no name here."
     )
-    return f"{begun(heads(total))} of {names.size} {verb} in this text: {listed(told)}. {here}"
+    return f"{begun(number_of(total, 'head'))} of {names.size} {verb} in this text: {listed(told)}. {here}"
 
 
 def delimiter(needed: float, parked: float) -> str:

@@ -94,7 +94,8 @@ def said(traced: Trace, place: int, token_id: int) -> str:
 def said_of_sentence(found: SentenceLoss) -> str:
     """Compare the mean loss of a sentence with that of the untrained twin."""
     own, twin = -found.trained.mean, -found.untrained.mean
-    part = "" if found.whole else f" of its first {found.trained.wanted and len(found.trained.scores)} tokens"
+    places = [each.place + 1 for each in found.trained.scores]
+    part = "" if found.whole else f" of {len(places)} tokens, from token {places[0]} to token {places[-1]},"
     told = f"The mean{part} is **{own:.2f}**"
     if abs(own - twin) < VISIBLE:
         return f"{told}, and {twin:.2f} with random weights: these weights have learned nothing that helps here."

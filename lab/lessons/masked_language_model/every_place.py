@@ -12,7 +12,7 @@ from lab.analysis.words import predictions
 from lab.analysis.words.masking import mask_of, masked_run, place_to_start, unknown_of
 from lab.analysis.words.predictions import Candidate, candidate, candidates, likeliest, prediction_at
 from lab.course.pages import lesson_of, number
-from lab.course.words import VISIBLE, escaped, named, percent, quoted, share
+from lab.course.words import VISIBLE, escaped, named, number_of, percent, quoted, share
 from lab.figures.sentence import sentence
 from lab.lessons.masked_language_model import LESSON, figures
 from lab.lessons.masked_language_model.softmax import show_sum, written_out
@@ -136,17 +136,15 @@ def copied(trace: Trace, likeliest: Sequence[int]) -> str:
     if not places:
         return "There is no word here to compare with."
     right = sum(likeliest[place] == trace.token_ids[place + causal] for place in places)
+    where = f"At **{right}** of {number_of(len(places), 'place')}"
     if causal:
         return (
-            f"At **{right}** of {len(places)} places, the model’s first choice is the token that comes next in your "
-            "text. It has not seen that token yet."
+            f"{where}, the model’s first choice is the token that comes next in your text. It has not seen that token "
+            "yet."
         )
     most = "copies most words" if right > len(places) / 2 else "does not simply copy the words"
     how = "copies every word" if right == len(places) else most
-    return (
-        f"At **{right}** of {len(places)} places, the model’s first choice is the word of the text. If nothing is "
-        f"hidden, the model {how}."
-    )
+    return f"{where}, the model’s first choice is the word of the text. If nothing is hidden, the model {how}."
 
 
 def known_places(trace: Trace) -> list[int]:

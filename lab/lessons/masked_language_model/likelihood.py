@@ -10,7 +10,7 @@ import streamlit as st
 from lab.analysis.words import likelihood
 from lab.analysis.words.likelihood import Likelihood, Scoring, TokenScore
 from lab.analysis.words.predictions import word_of
-from lab.course.words import in_tex, quoted, share, signed
+from lab.course.words import in_tex, number_of, quoted, share, signed
 from lab.lessons.masked_language_model import figures
 from lab.lessons.masked_language_model.tries import show_two_words_swapped
 from lab.models.batches import ProgressFunction
@@ -18,7 +18,7 @@ from lab.models.trace import Trace
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning
-from lab.ui.long_work import number_of, offer
+from lab.ui.long_work import offer, serial_of
 from lab.ui.parameters import PROBABILITY, SCORE
 from lab.ui.tables import show_table
 from lab.ui.terms import say
@@ -55,8 +55,8 @@ def _show_likelihood(trace: Trace) -> None:
     if not found.finished:
         n = len(found.scores)
         st.warning(
-            f"So far, the lab has scored the first {n} of {found.wanted} tokens. All numbers below describe these {n} "
-            "tokens.",
+            f"So far, the lab has scored the first {n} of {number_of(found.wanted, 'token')}. All numbers below are "
+            "only about what is scored.",
             icon=":material/hourglass_top:",
         )
     _show_tokens(trace, found)
@@ -82,9 +82,10 @@ def _what(trace: Trace, count: int) -> str:
             f"How probable does {name} find your text? It gives every token but the first a probability, based on the "
             f"tokens before it. The logarithms of these probabilities add up to the **log-likelihood**. {_UNIT}"
         )
+    copies = "a copy" if count == 1 else f"each of {count:,} copies"
     return (
-        f"How probable does {name} find your text? The model reads in both directions, so you hide one token in each "
-        f"of {count:,} copies of the text, and ask for this token. The logarithms of these probabilities add up to "
+        f"How probable does {name} find your text? The model reads in both directions, so you hide one token in "
+        f"{copies} of the text, and ask for this token. The logarithms of these probabilities add up to "
         f"the **pseudo-log-likelihood**. {_UNIT}"
     )
 
@@ -108,8 +109,8 @@ def _show_found(trace: Trace, count: int) -> Likelihood | None:
         _show_scoring(trace, scoring)
     else:
         done = len(scoring.latest.scores) if scoring.latest else 0
-        label = f"Go on: {done} of {count} tokens are scored" if done else f"Score {count} tokens"
-        offer(("likelihood", number_of(scoring)), label, partial(_score_all, trace, scoring))
+        label = f"Go on: {done} of {count} tokens are scored" if done else f"Score {number_of(count, 'token')}"
+        offer(("likelihood", serial_of(scoring)), label, partial(_score_all, trace, scoring))
     return scoring.latest
 
 
@@ -130,7 +131,7 @@ def _show_sum(found: Likelihood) -> None:
     n = len(found.scores)
     left, middle, right = st.columns(3)
     left.metric(f"{kind}, nats", signed(found.total), border=True)
-    middle.metric(f"Mean of {n} tokens, nats", signed(found.mean, 3), border=True)
+    middle.metric(f"Mean of {number_of(n, 'token')}, nats", signed(found.mean, 3), border=True)
     right.metric(perplexity.capitalize(), f"{found.perplexity:,.1f}", border=True)
     given = r"\text{all others}" if found.pseudo else r"t_1 \dots t_{i-1}"
     value = in_tex(found.perplexity, 4)

@@ -11,7 +11,7 @@ from lab.analysis.heads import comparing
 from lab.analysis.heads.values import places_left_out
 from lab.charts.base.axes import Axis
 from lab.charts.cells.heatmap import Heatmap, heatmap
-from lab.course.words import aside, escaped, head_name, heads, listed, named
+from lab.course.words import aside, escaped, head_name, listed, named, number_of
 from lab.figures import multi_head
 from lab.figures.axes import WEIGHT, counted, tokens
 from lab.lessons.multi_head_attention import LESSON, MAPS, ROWS
@@ -60,8 +60,8 @@ def _elsewhere(trace: Trace, favourites: list[int], key: int) -> str:
     """Say where the heads look that do not look most at ``key``; the most frequent places come first."""
     rest = [each for each in favourites if each != key]
     places = sorted(set(rest), key=lambda place: (-rest.count(place), place))[:_NAMED]
-    first, *others = [(heads(rest.count(place)), named(trace, place)) for place in places]
-    verb = "looks" if first[0] == heads(1) else "look"
+    first, *others = [(number_of(rest.count(place), "head"), named(trace, place)) for place in places]
+    verb = "looks" if first[0] == number_of(1, "head") else "look"
     told = [f"{first[0]} {verb} most at {first[1]}", *(f"{count} at {place}" for count, place in others)]
     return f"{listed(told)}."
 

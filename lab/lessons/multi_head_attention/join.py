@@ -15,8 +15,7 @@ from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.cells.strips import strips
 from lab.charts.marks.bars import bars
-from lab.course.words import heads as count_of_heads
-from lab.course.words import named
+from lab.course.words import named, number_of
 from lab.figures import multi_head
 from lab.figures.multi_head import head_labels
 from lab.lessons.multi_head_attention import LESSON
@@ -74,8 +73,8 @@ def another_cut(spot: Spot) -> Question | None:
     factor, change = ("half", "half as many") if heads < now else ("twice", "twice as many")
     return shuffled(
         "another-cut",
-        f"This layer divides {d} numbers among {count_of_heads(now)}. Suppose it divided them among "
-        f"{count_of_heads(heads)}. How large would the matrix W_O be?",
+        f"This layer divides {d} numbers among {number_of(now, 'head')}. Suppose it divided them among "
+        f"{number_of(heads, 'head')}. How large would the matrix W_O be?",
         [
             Option(f"{d} × {d}, as it is now", same, correct=True),
             Option(f"{d * heads // now} × {d}: {change} heads bring {change} numbers", same),

@@ -31,7 +31,7 @@ from lab.questions.returning import Spot
 from lab.toy.models import CONSTRUCTED, query_key_product
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this
-from lab.ui.long_work import number_of, offer
+from lab.ui.long_work import offer, serial_of
 from lab.ui.parameters import MAX_CHARACTERS, MODE, TEXT, TOY
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.one_head import OneHead, show_sentence
@@ -176,7 +176,7 @@ def _show_times(view: OneHead) -> None:
         "(RNNs) read one word after the other, because each step needs the result of the step before."
     )
     if found.found is None:
-        offer(("rows in turn", number_of(found)), "Measure both ways", partial(_measure, found, view.trace, layer))
+        offer(("rows in turn", serial_of(found)), "Measure both ways", partial(_measure, found, view.trace, layer))
         return
     times = [found.found.at_once, found.found.in_turn]
     title = f"Time for the attention of layer {layer + 1}"

@@ -107,9 +107,9 @@ def _alike(found: Looks) -> str:
     if not found.alike:
         return ""
     verb = "looks" if found.alike == 1 else "look"
-    every = {1: f"1 of the {found.others}", 2: "both"}.get(found.others, f"all {found.others}")
-    who = every if found.alike == found.others else f"{found.alike} of the {found.others}"
-    return f". But {who} other tokens {verb} most at {found.again}, too"
+    every = {1: "the other token", 2: "both other tokens"}.get(found.others, f"all {found.others} other tokens")
+    who = every if found.alike == found.others else f"{found.alike} of the {found.others} other tokens"
+    return f". But {who} {verb} most at {found.again}, too"
 
 
 def resting(spot: Spot) -> str:
@@ -118,7 +118,7 @@ def resting(spot: Spot) -> str:
     out, _ = places_left_out(trace)
     place = int(np.bincount(best, minlength=len(trace)).argmax())
     count = int((best == place).sum())
-    if not out[place] or 2 * count <= len(trace):
+    if not out[place] or 2 * count <= len(trace) or len(trace) == 1:  # a token that is alone has no choice
         return ""
     return (
         f"{count} of the {len(trace)} tokens look most at {named(trace, place)}. Some authors suppose that a head "

@@ -2,7 +2,7 @@
 
 from lab.reference.models import twin
 from lab.reference.models.cards import show_cards
-from lab.ui.page import open_page
+from lab.ui.page import open_reference
 
 CARDS = "Cards"
 STEPS = {"Two maps": twin.show_maps, "All heads": twin.show_heads, "Predictions": twin.show_predictions}
@@ -10,7 +10,7 @@ STEPS = {"Two maps": twin.show_maps, "All heads": twin.show_heads, "Predictions"
 
 def play() -> None:
     """Run the page."""
-    page = open_page("Models", "What was each model trained on, and what did training change?")
+    page = open_reference("Models", "What was each model trained on, and what did training change?")
     names = [CARDS, *STEPS]
     step = page.step(names)
     if step == CARDS:

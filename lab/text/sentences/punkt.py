@@ -18,6 +18,7 @@ from nltk.tokenize.punkt import (
     load_punkt_params,
 )
 
+from lab.text.sentences.joins import BEFORE_NUMBERS, TITLES
 from lab.text.sentences.unavailable import SentencesUnavailable
 
 EMBEDDED: Final = Path(__file__).parents[1] / "embedded" / "punkt"
@@ -25,16 +26,6 @@ EMBEDDED: Final = Path(__file__).parents[1] / "embedded" / "punkt"
 _LAST_MARKS: Final = re.compile(r"(?<=\s)(\S*\w)(?:[?!؟]\W*|\.[^\w\s]+)$")
 
 
-# Before a name, a title ends no sentence; before a number, neither does a word of the second set, nor one without a
-# vowel. By themselves, many of them are ordinary words, such as "fig" and "gen".
-_TITLES: Final = re.compile(
-    "adm|amb|atty|br|brig|capt|cdr|cmdr|col|cpl|cpt|det|dr|fr|ft|gen|gov|hon|insp|lieut|lt|maj|messrs|mlle|mme|mrs?|ms|"
-    "mt|mx|pfc|pres|prof|pvt|rep|rev|sen|sgt|spc|ste?|supt"
-)
-_BEFORE_NUMBERS: Final = re.compile(
-    "abs|alg|app|approx|apt|args?|arts?|bk|ca|chaps?|circa|col|def|div|ed|eqs?|eqn|ex|ext|figs?|fol|hwy|lem|max|min|"
-    "nos?|op|paras?|prop|refs?|rev|rte|secs?|sect|tab|tel|ver|vols?"
-)
 _DATES: Final = re.compile("Mon|Tues?|Wed|Thurs?|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec")
 # "F.B.I." and "XIV." before a word in lower case.
 _INITIALS: Final = re.compile(r"(?:[A-Z]\.){2,}|[IVXLC]{2,}\.")
@@ -83,12 +74,12 @@ class Tokenizer(PunktSentenceTokenizer):
     def _shortened(self, word: PunktToken, following: PunktToken) -> bool:
         """Return whether ``word`` is short for another, as the word after it shows."""
         typ = word.type_no_period
-        if _TITLES.fullmatch(typ) and word.first_upper and following.first_upper:
+        if TITLES.fullmatch(typ) and word.first_upper and following.first_upper:
             return following.type_no_sentperiod not in self._params.sent_starters
         written, vowelless = word.tok.rstrip("."), _VOWELLESS.fullmatch(word.tok.rstrip("."))
         if following.first_lower and (vowelless or _INITIALS.fullmatch(word.tok)):
             return True
-        known = _BEFORE_NUMBERS.fullmatch(typ) or _DATES.fullmatch(written)
+        known = BEFORE_NUMBERS.fullmatch(typ) or _DATES.fullmatch(written)
         short = known or (vowelless and not following.period_final)
         return bool(short and _NUMBER.fullmatch(following.tok))
 

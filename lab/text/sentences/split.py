@@ -4,21 +4,40 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from lab.text.sentences.joins import goes_on
+from lab.text.sentences.joins import goes_on, is_shortened
 from lab.text.tokenizers.pieces import Span
 
 if TYPE_CHECKING:
     from nltk.tokenize.punkt import PunktSentenceTokenizer
 
 
-# Marks that always end a sentence: a blank line, or a full-width mark with the closing quotes and brackets after it.
-# Chinese and Japanese have no space after such a mark, and Punkt looks only at spaces.
-_CERTAIN_END: Final = re.compile(r"(?>\r\n?|\n)[^\S\r\n]*(?>\r\n?|\n)|\u2029|[。！？｡]+[”’」』）】》〉\"')\]]*")
+_BREAK: Final = r"(?>\r\n?|\n)"
+# In Japanese, a quotation goes on with what was done with it: 「行こう。」と言った.
+_SPEAKS: Final = r"(?<=[”’」』])[とっ、，]"
+_NUMBER: Final = r"(?:\d{1,3}|[IVXLC]{1,7}|One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten)"
+# Ends that are certain: a blank line; a full-width mark with the closing quotes and brackets after it, as Chinese and
+# Japanese have no space there, and Punkt looks only at spaces; the end of a heading, and of a line before a bullet.
+_CERTAIN_END: Final = re.compile(
+    rf"{_BREAK}[^\S\r\n]*{_BREAK}|\u2029"
+    rf"|(?>[。！？｡]+[”’」』）】》〉\"')\]]*)(?!{_SPEAKS})"
+    rf"|^[^\S\r\n]*(?i:chapter|part|book|act|scene|appendix)[^\S\r\n]+{_NUMBER}[^\S\r\n]*{_BREAK}(?!\s*[a-z])"
+    rf"|{_BREAK}(?=[^\S\r\n]*[•‣◦▪●○■◆▶✓✔➤]\s)",
+    re.MULTILINE,
+)
+# A line that begins with a dash or a star is an entry of a list if another line does so, too.
+_LISTED: Final = re.compile(r"^[^\S\r\n]*([-*–—])[^\S\r\n]+(?=\S)", re.MULTILINE)
+# The number of a note right after the mark that ends a sentence: "It was dark.1 Then", "dark.[2] Then".
+_NOTE: Final = re.compile(
+    r"(?:\b([A-Za-z]{3,})[.?!][”’\"]?\d{1,3}|[.?!][”’\"]?(?:\[\d{1,3}\]|[⁰¹²³⁴-⁹]{1,3}))(?=\s+[“‘\"'(\[]?[A-Z])"
+)
 
+# Quotes and the number of a note that Punkt has cut off from their sentence.
+_TAIL: Final = re.compile(r"[”’\"]?(?:\[\d{1,3}\]|\d{1,3})")
 # A mark after another mark does not begin a new sentence, as in "Really?! Yes . . . no".
 _MARKS: Final = re.compile(r"[.?!؟…\s]+")
 # Dots with spaces between them are an ellipsis, which Punkt knows as "...".
@@ -28,7 +47,12 @@ _WINDOW: Final = 100  # characters after an end that decide whether it is one
 
 def _blocks(text: str) -> Iterator[Span]:
     """Yield adjacent stretches of the text, each of which contains only whole sentences."""
-    return pairwise((0, *(match.end() for match in _CERTAIN_END.finditer(text)), len(text)))
+    ends = {match.end() for match in _CERTAIN_END.finditer(text)}
+    listed = list(_LISTED.finditer(text))
+    lines = Counter(line[1] for line in listed)
+    ends.update(line.start() for line in listed if lines[line[1]] > 1)
+    ends.update(note.end() for note in _NOTE.finditer(text) if not is_shortened(note[1] or ""))
+    return pairwise(sorted({0, *ends, len(text)}))
 
 
 def spans_of(tokenizer: PunktSentenceTokenizer, text: str) -> tuple[Span, ...]:
@@ -43,10 +67,15 @@ def spans_of(tokenizer: PunktSentenceTokenizer, text: str) -> tuple[Span, ...]:
             if blank == len(sentence):
                 continue
             span = (first + start + blank, first + start + len(sentence.rstrip()))
-            if len(spans) > known and (_MARKS.fullmatch(sentence) or _in_one(text, spans, span[0])):
+            if len(spans) > known and (_is_tail(sentence, span[0] - spans[-1][1]) or _in_one(text, spans, span[0])):
                 span = (spans.pop()[0], span[1])
             spans.append(span)
     return tuple(spans)
+
+
+def _is_tail(piece: str, gap: int) -> bool:
+    """Return whether a piece, so many characters after a sentence, is only marks, or the number of a note."""
+    return bool(_MARKS.fullmatch(piece) or (not gap and _TAIL.fullmatch(piece)))
 
 
 def _in_one(text: str, spans: Sequence[Span], start: int) -> bool:

@@ -8,7 +8,8 @@ strings are never compared.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.util import find_spec
@@ -110,9 +111,17 @@ class Pipeline:
         if len(text) > MAX_CHARACTERS:
             raise ValueError(f"The text has {len(text):,} characters; the tagger takes up to {MAX_CHARACTERS:,}.")
         readable = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
-        # Without a memory zone, spaCy would keep every new word forever; only one zone may be open at a time.
+        with self.alone() as language:
+            return _tagged(text, language(readable))
+
+    @contextmanager
+    def alone(self) -> Iterator[Language]:
+        """The pipeline for one thread, which forgets the words that it meets, with all that was made of them.
+
+        Without a memory zone, spaCy would keep every new word forever; only one zone may be open at a time.
+        """
         with self._turn, self.language.memory_zone():
-            return _tagged(text, self.language(readable))
+            yield self.language
 
 
 def _tagged(text: str, doc: Doc) -> TaggedText:
@@ -162,8 +171,9 @@ def pipeline() -> Pipeline:
 
 
 @lru_cache(maxsize=1)
-def _shipped() -> Language:
-    return _load(EMBEDDED / SHIPPED, "Restore the folder from the repository.")
+def _shipped() -> Pipeline:
+    language = _load(EMBEDDED / SHIPPED, "Restore the folder from the repository.")
+    return Pipeline(SHIPPED, f"Tagged by {SHIPPED}.", language)
 
 
 def tagger_files() -> tuple[Path, ...]:
@@ -181,8 +191,8 @@ def tagged_words(sentences: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], .
     from spacy.tokens import Doc
 
     with _LOADING:
-        language = _shipped()
-    with language.memory_zone():
+        shipped = _shipped()
+    with shipped.alone() as language:
         docs: Iterable[Doc] = (Doc(language.vocab, list(words)) for words in sentences)
         for part in ("tok2vec", "morphologizer"):
             component: Any = language.get_pipe(part)

@@ -4,10 +4,14 @@
 const NAME = "inside-bert.progress";
 const told = new WeakMap();
 
+const LATEST = 1e15; // milliseconds since 1970; whoever wrote a later time is not the lab
+
 function read() {
   try {
     const kept = JSON.parse(window.localStorage.getItem(NAME));
-    return typeof kept?.stamp === "string" && typeof kept?.progress === "string" ? kept : null;
+    if (typeof kept?.stamp !== "string" || typeof kept?.progress !== "string") return null;
+    const began = Number.isInteger(kept.afresh) && kept.afresh >= 0 && kept.afresh < LATEST;
+    return { ...kept, afresh: began ? kept.afresh : 0 };
   } catch {
     return null; // nothing, or nothing of ours
   }
@@ -15,8 +19,7 @@ function read() {
 
 function write(kept) {
   try {
-    if (kept === null) window.localStorage.removeItem(NAME);
-    else window.localStorage.setItem(NAME, JSON.stringify(kept));
+    window.localStorage.setItem(NAME, JSON.stringify(kept));
   } catch {
     // A browser that keeps nothing: the progress lasts as long as the visit.
   }
@@ -28,25 +31,33 @@ function mark(cookie, keeps) {
 }
 
 /**
- * `data`: who this visit is, the stamp of the last record that it was told of, its progress, how much may be kept, the
- * cookie's name, and whether the page waits for an answer.
+ * `data`: who this visit is, the stamp of the last record that it was told of, its progress, when the learner started
+ * afresh for the last time (0: never), how much may be kept, the cookie's name, and whether the page waits for an answer.
+ *
+ * A record says, too, when the learner started afresh: so a visit in another tab forgets what it has from before, in
+ * place of writing it again.
  */
 export default function ({ data, parentElement, setStateValue }) {
   const kept = read();
-  if (data.waits && (kept === null || kept.progress.length > data.most)) {
+  const fits = kept !== null && kept.progress.length <= data.most;
+  if (data.waits && !fits) {
     mark(data.cookie, false);
-    setStateValue("kept", ["", ""]);
+    setStateValue("kept", ["", "", 0]);
     return;
   }
-  if (kept === null || kept.by === data.by || kept.stamp === data.heard || kept.progress.length > data.most) {
-    if (kept?.by === data.by && kept.progress === data.progress) return;
-    const stamp = `${data.by}.${Date.now()}`;
-    const keeps = Boolean(data.progress) && data.progress.length <= data.most;
-    write(keeps ? { by: data.by, stamp, progress: data.progress } : null);
-    mark(data.cookie, keeps);
-  } else if (told.get(parentElement) !== kept.stamp) {
+  if (fits && kept.by !== data.by && kept.stamp !== data.heard && kept.afresh >= data.afresh) {
+    if (told.get(parentElement) === kept.stamp) return;
     told.set(parentElement, kept.stamp);
-    mark(data.cookie, true);
-    setStateValue("kept", [kept.stamp, kept.progress]);
+    mark(data.cookie, Boolean(kept.progress));
+    setStateValue("kept", [kept.stamp, kept.progress, kept.afresh]);
+    return;
   }
+  const forgets = data.afresh > (kept?.afresh ?? 0);
+  const keeps = Boolean(data.progress) && data.progress.length <= data.most;
+  // A record that is too long for this lab is another version's: only a learner who starts afresh deletes it.
+  const mayWrite = keeps && kept?.progress !== data.progress && (kept === null || fits);
+  if (!forgets && !mayWrite) return;
+  const stamp = `${data.by}.${Date.now()}`;
+  write({ by: data.by, stamp, progress: keeps ? data.progress : "", afresh: data.afresh });
+  mark(data.cookie, keeps);
 }

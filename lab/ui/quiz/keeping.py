@@ -22,6 +22,7 @@ from lab.ui.reports import ProgressKept, heard
 
 KEY = "keeping"
 _WHO, _HEARD, _WAITED = "_keeping_who", "_keeping_heard", "_keeping_waited"
+_AFRESH = "_keeping_afresh"  # when the learner started afresh for the last time, in milliseconds since 1970
 _COOKIE = "inside-bert-progress"
 _PATIENCE = 3.0  # seconds after which a page is drawn although a browser has not told what it keeps
 # Prefixes of the session's keys for questions, their answers, and a progress file.
@@ -64,6 +65,7 @@ def _exchange(*, waits: bool) -> None:
         "by": st.session_state.setdefault(_WHO, secrets.token_hex(8)),
         "heard": st.session_state.get(_HEARD, ""),
         "progress": "" if progress() == LearnerProgress() else progress().to_json(),
+        "afresh": st.session_state.get(_AFRESH, 0),
         "most": MAX_BYTES,
         "cookie": _COOKIE,
         "waits": waits,
@@ -72,7 +74,12 @@ def _exchange(*, waits: bool) -> None:
 
 
 def start_afresh() -> None:
-    """Forget every answer and every step done, here and in the browser. For a button's callback."""
+    """Forget every answer and every step done, here, in the browser and in its other tabs. For a button's callback."""
+    _forget(max(time.time_ns() // 1_000_000, st.session_state.get(_AFRESH, 0) + 1))
+
+
+def _forget(afresh: int) -> None:
+    st.session_state[_AFRESH] = afresh
     remember(LearnerProgress())
     for name in [str(name) for name in st.session_state if str(name).startswith(_ANSWERS)]:
         del st.session_state[name]
@@ -83,9 +90,11 @@ def _take() -> None:
     report = heard(st.session_state[KEY], ProgressKept)
     if report is None:
         return
-    st.session_state[_HEARD], text = report.kept
+    st.session_state[_HEARD], text, afresh = report.kept
+    if afresh > st.session_state.get(_AFRESH, 0):
+        _forget(afresh)  # the learner has started afresh in another tab
     if not text:
-        return  # the browser was asked, and keeps nothing
+        return  # the browser keeps nothing
     try:
         kept, _ = read(text.encode("utf-8", "replace"))
     except ProgressFileError:

@@ -8,7 +8,6 @@ from dataclasses import replace
 import streamlit as st
 
 from lab.charts.base.figure import Figure
-from lab.course.words import plain
 from lab.figures.attention import place
 from lab.questions.forms import Kind
 from lab.questions.question import Question
@@ -90,8 +89,8 @@ def ask(code: str, asked: Question, figure: Figure | None) -> None:
 
 def _keep(code: str, asked: Question) -> None:
     """Add the question to the series: its page, and what it is about."""
-    from lab.rooms.series import LONGEST, PreparedQuestion
+    from lab.rooms.series import PreparedQuestion, said_of
     from lab.ui.room.series import add
 
-    said = plain(asked.prompt)[:LONGEST]
-    add(code, [PreparedQuestion(asked.lesson, asked.link.get(parameters.STEP.name, ""), dict(asked.link), said)])
+    step = asked.link.get(parameters.STEP.name, "")
+    add(code, [PreparedQuestion(asked.lesson, step, dict(asked.link), said_of(asked))])

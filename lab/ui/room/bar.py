@@ -15,7 +15,7 @@ from lab.rooms.codes import spaced
 from lab.rooms.database import Unreachable
 from lab.rooms.rooms import NoSuchRoom, NotTheTeacher
 from lab.rooms.seen import State, Taught
-from lab.rooms.series import LONGEST, Own, PreparedQuestion, SeriesError, own_question, read
+from lab.rooms.series import Own, PreparedQuestion, SeriesError, own_question, read, said_of
 from lab.rooms.server import server
 from lab.rooms.states import ROUND, Phase
 from lab.ui import chosen_tokens, parameters, runs, selection
@@ -108,7 +108,7 @@ def show_next(code: str, taught: Taught, offered: Offered) -> None:
     at = taught.place
     if at >= len(items):
         return
-    here = (pair for pair in offered.values() if items[at].asks(pair[0].lesson, plain(pair[0].prompt)[:LONGEST]))
+    here = (pair for pair in offered.values() if items[at].asks(pair[0].lesson, said_of(pair[0])))
     if (found := next(here, None)) is None:
         show_take(code, at, items[at], of=len(items))
         return
@@ -124,21 +124,17 @@ def show_take(code: str, at: int, item: Own | PreparedQuestion, of: int = 0) -> 
     """
     does, key = ("Ask" if isinstance(item, Own) else "Go to"), "_room_next" if of else f"_room_take.{at}"
     label = f"{does} question {at + 1} of {of}" if of else does
-    if st.button(label, key=key, icon=":material/arrow_forward:", on_click=_take, args=(code, at)):
+    if st.button(label, key=key, icon=":material/arrow_forward:", on_click=_take, args=(code, item)):
         opens = st.session_state.pop(_OPENS, None)
         if isinstance(opens, PreparedQuestion):
             selection.open_page(page_of(opens.lesson), opens.step)
-        st.rerun()
 
 
-def _take(code: str, at: int) -> None:
+def _take(code: str, item: Own | PreparedQuestion) -> None:
     def take() -> None:
         rooms, key = server().rooms, key_of(code)
         taught = rooms.taught(code, key)
-        items = read(taught.series).items
-        if at >= len(items):
-            return
-        item = items[at]
+        at = read(taught.series).at(item)
         if isinstance(item, Own):
             put(code, own_question(item))
         else:

@@ -19,6 +19,9 @@ from lab.rooms.series import (
     read,
     written,
 )
+from lab.rooms.typed import one_line
+from lab.ui import runs
+from lab.ui.parameters import MODEL
 from lab.ui.quiz.from_file import chosen_file
 from lab.ui.room.bar import show_take
 from lab.ui.room.series import add, change_series
@@ -41,34 +44,28 @@ def show(code: str, written_series: str, place: int) -> None:
             "No questions are prepared. In a lesson, **Keep for later** adds the question on screen; or write your own."
         )
     for at, item in enumerate(series.items):
-        _show_item(code, at, item, asked=at < place)
+        _show_item(code, at, item, place)
     _show_own(code)
     _show_file(code, series)
 
 
-def _show_item(code: str, at: int, item: PreparedQuestion | Own, *, asked: bool) -> None:
+def _show_item(code: str, at: int, item: PreparedQuestion | Own, asked: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key=f"series.{at}"):
         where = _where(item) if isinstance(item, PreparedQuestion) else "your own question"
-        done = ":material/check: " if asked else ""
+        done = ":material/check: " if at < asked else ""
         st.markdown(f"{done}**{at + 1}.** {escaped(item.said)} ({where})", width="stretch")
         show_take(code, at, item)
-        if at:
-            st.button(
-                "Up",
-                key=f"series.{at}.up",
-                type="tertiary",
-                icon=":material/arrow_upward:",
-                on_click=_move,
-                args=(code, at),
-            )
-        st.button(
-            "Remove", key=f"series.{at}.off", type="tertiary", icon=":material/close:", on_click=_drop, args=(code, at)
-        )
+        if at not in (0, asked):
+            label, icon = "Up", ":material/arrow_upward:"
+            st.button(label, key=f"series.{at}.up", type="tertiary", icon=icon, on_click=_move, args=(code, item))
+        label, icon = "Remove", ":material/close:"
+        st.button(label, key=f"series.{at}.off", type="tertiary", icon=icon, on_click=_drop, args=(code, item))
 
 
 def _where(item: PreparedQuestion) -> str:
-    lesson = _LESSONS.get(item.lesson)
-    return "the first page" if lesson is None else f"lesson {number(lesson)}, {escaped(item.step)}"
+    lesson, model = _LESSONS.get(item.lesson), item.link.get(MODEL.name, MODEL.default)
+    where = "the first page" if lesson is None else f"lesson {number(lesson)}, {escaped(item.step)}"
+    return where if model in runs.model_ids() else f"{where}; {MODEL.refusal(model).removesuffix('.')}"
 
 
 def _show_own(code: str) -> None:
@@ -85,14 +82,15 @@ def _show_own(code: str) -> None:
 
 
 def _add_own(code: str) -> None:
-    said, why = (str(st.session_state.get(f"{_OWN}.{name}") or "").strip() for name in ("said", "why"))
-    texts = [str(st.session_state.get(f"{_OWN}.{place}") or "").strip() for place in range(MOST_OPTIONS)]
-    right, given = texts[0], [text for text in texts if text]
-    if not said or not right or len(given) < FEWEST_OPTIONS or len(set(given)) < len(given):
-        st.session_state[SAID] = "A question needs a text, a right and a wrong answer, and no two alike."
+    said, why = (str(st.session_state.get(f"{_OWN}.{name}") or "") for name in ("said", "why"))
+    right, *wrong = (one_line(str(st.session_state.get(f"{_OWN}.{place}") or "")) for place in range(MOST_OPTIONS))
+    options = sorted([right, *filter(None, wrong)])  # an order that does not tell which one was typed first
+    try:
+        item = Own(said, tuple(options), options.index(right), why)
+    except ValueError as refused:
+        st.session_state[SAID] = str(refused)
         return
-    order = sorted(given)  # an order that does not tell which one was typed first
-    if add(code, [Own(said, tuple(order), order.index(right), why)]):
+    if add(code, [item]):
         for name in ("said", "why", *range(MOST_OPTIONS)):  # what was refused stays in the form
             st.session_state[f"{_OWN}.{name}"] = ""
 
@@ -132,9 +130,9 @@ def _take(code: str, text: str) -> None:
     add(code, series.items)
 
 
-def _move(code: str, at: int) -> None:
-    change_series(code, lambda series: series.moved_up(at))
+def _move(code: str, item: PreparedQuestion | Own) -> None:
+    change_series(code, lambda series, asked: (series.moved_up(series.at(item), asked), asked))
 
 
-def _drop(code: str, at: int) -> None:
-    change_series(code, lambda series: series.without(at), dropped=at)
+def _drop(code: str, item: PreparedQuestion | Own) -> None:
+    change_series(code, lambda series, asked: (series.without(series.at(item)), asked - (series.at(item) < asked)))

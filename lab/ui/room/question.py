@@ -8,11 +8,11 @@ import streamlit as st
 
 from lab.charts.tokens.chips import token_chips
 from lab.course.pages import Lesson, number, page_of
-from lab.course.words import stopped
+from lab.course.words import number_of, stopped
 from lab.figures.room import NAMES, heads_chart, votes_of
 from lab.questions.forms import Kind, NumberAnswer, Picks
 from lab.questions.question import Question, lettered
-from lab.rooms.counts import FEWEST, Counts
+from lab.rooms.counts import Counts
 from lab.rooms.seen import Seen, Told
 from lab.rooms.series import OWN
 from lab.rooms.states import ROUND, Phase
@@ -62,7 +62,7 @@ def _rounds_of(question: Question, found: Sequence[Counts], key: str, revealed: 
     shown = [each for each in found if not each.withheld]
     for each in found:
         if each.withheld:
-            st.markdown(f"**{NAMES[each.turn]}.** There are fewer than {FEWEST} answers, so they are not shown.")
+            st.markdown(f"**{NAMES[each.turn]}.** There are fewer than {each.least} answers, so they are not shown.")
     if not shown:
         return
     picks = question.picks
@@ -77,7 +77,7 @@ def _rounds_of(question: Question, found: Sequence[Counts], key: str, revealed: 
 def _draw_picks(found: Counts, picks: Picks, key: str, revealed: bool) -> None:
     """Draw the counts on the tokens themselves, or on the grid of heads."""
     if picks.tokens:
-        st.markdown(f"**{NAMES[found.turn]}: {found.count} answers**")
+        st.markdown(f"**{NAMES[found.turn]}: {number_of(found.count, 'answer')}**")
         show_tokens(picks.tokens, found.options, found.answer if revealed else None)
     else:
         draw(heads_chart(found, picks, revealed), key)

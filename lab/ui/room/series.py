@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from lab.course.words import escaped
 from lab.rooms.series import Own, PreparedQuestion, Series, read, written
 from lab.rooms.server import server
 from lab.ui.room.seat import key_of
@@ -19,10 +18,10 @@ def add(code: str, items: Sequence[PreparedQuestion | Own]) -> bool:
     """Add questions at the end of the series, and keep a sentence that says what became of it; return if it worked."""
     counts = []
 
-    def added(series: Series) -> Series:
+    def added(series: Series, asked: int) -> tuple[Series, int]:
         longer = series.with_items(items)
         counts.extend([len(series.items), len(longer.items)])
-        return longer
+        return longer, asked
 
     if not change_series(code, added):
         return False
@@ -32,17 +31,13 @@ def add(code: str, items: Sequence[PreparedQuestion | Own]) -> bool:
     return after > before
 
 
-def change_series(code: str, make: Callable[[Series], Series], dropped: int | None = None) -> bool:
-    """Change the series, of which a question may be ``dropped``, or keep a sentence that says why it failed."""
+def change_series(code: str, make: Callable[[Series, int], tuple[Series, int]]) -> bool:
+    """Change the series, and how many of its questions were asked, or keep a sentence that says why it failed."""
 
     def write() -> None:
         rooms, key = server().rooms, key_of(code)
         taught = rooms.taught(code, key)
-        place = taught.place - (dropped is not None and dropped < taught.place)
-        rooms.set_series(code, key, written(make(read(taught.series))), place)
+        series, asked = make(read(taught.series), taught.place)
+        rooms.set_series(code, key, written(series), asked)
 
-    try:
-        return change(write)
-    except ValueError as wrong:  # too many questions, or too long a series
-        st.session_state[SAID] = escaped(str(wrong))
-        return False
+    return change(write)

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from lab.course.words import escaped
 from lab.questions.question import Question
 from lab.rooms.database import Unreachable
 from lab.rooms.questions import TEACHES
 from lab.rooms.rooms import NotNow, RoomError
 from lab.rooms.seen import State, Taught, Told
-from lab.rooms.series import read
+from lab.rooms.series import SeriesError, read
 from lab.rooms.server import server
 from lab.rooms.states import DONE, NEXT, ROUND, TIMED, WORTH_DISCUSSING, Phase
 from lab.ui.room import question as shown
@@ -169,10 +170,10 @@ def change(make: Callable[[], object]) -> bool:
         make()
     except Unreachable:
         st.session_state[SAID] = AWAY
-    except NotNow as refused:
-        st.session_state[SAID] = str(refused)
     except RoomError as refused:
         st.session_state[SAID] = str(refused)
+    except SeriesError as refused:
+        st.session_state[SAID] = escaped(str(refused))  # it may name what somebody wrote into a file
     else:
         server().forget()
         return True

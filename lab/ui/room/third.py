@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from lab.course.sentences.examples import EXAMPLES
+from lab.course.words import quoted
 from lab.figures.attention import place
 from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
 from lab.questions.asking import Asking
 from lab.questions.question import Question
 from lab.questions.returning import Spot
+from lab.rooms.rooms import RoomError
 from lab.ui import parameters, runs
 from lab.ui.quiz.on_screen import about
 from lab.ui.room.picture import picture
@@ -20,10 +22,13 @@ from lab.ui.room.picture import picture
 def another(asked: Question, again: Mapping[str, Sequence[Asking]]) -> Question | None:
     """Return a question with the id of ``asked`` about an example sentence; None if no example gives a clear answer.
 
-    A question about places in a figure comes with its figure, or not at all.
+    A question about places in a figure comes with its figure, or not at all. Raises RoomError if this server has not
+    the model that the question is about.
     """
-    builder = again.get(asked.lesson)
-    model = runs.readable(asked.link.get(parameters.MODEL.name, parameters.MODEL.default))
+    builder, named = again.get(asked.lesson), asked.link.get(parameters.MODEL.name, "")
+    model = runs.readable(named or parameters.MODEL.default)
+    if named and model != named:
+        raise RoomError(f"This server has no model called {quoted(named)}, so there is no third question.")
     if builder is None or model is None:
         return None
     before = asked.link.get(parameters.TEXT.name, parameters.TEXT.default)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from lab.course.words import escaped
+from lab.course.words import escaped, number_of
 from lab.models.catalogue import card, ships, twin_of
 from lab.text.tokenizers.unreadable import dropped, hardly_known
 
@@ -40,9 +40,9 @@ def unreadable(trace: Trace) -> Iterator[tuple[str, str]]:
         if few := hardly_known(tokenizer, text, tokens, offsets):
             yield (
                 ":material/translate:",
-                f"{escaped(_model(trace))} knows few words of this language: {few} of {len(places)} tokens "
-                f"{'are' if few > 1 else 'is'} unknown or at most a single letter. The numbers therefore say little "
-                "about this text.",
+                f"{escaped(_model(trace))} knows few words of this language: {few} of "
+                f"{number_of(len(places), 'token')} {'are' if few > 1 else 'is'} unknown or at most a single letter. "
+                "The numbers therefore say little about this text.",
             )
             return
 

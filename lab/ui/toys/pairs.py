@@ -8,7 +8,7 @@ import streamlit as st
 
 from lab.charts.base.axes import Axis
 from lab.charts.cells.heatmap import Heatmap, heatmap
-from lab.course.words import quoted
+from lab.course.words import number_of, quoted
 from lab.figures.axes import KEY, QUERY, WEIGHT
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace, changed
@@ -40,7 +40,7 @@ def _trace(page: LessonPage) -> Trace:
     chosen = page.selection
     every = toy_runs.sentences(chosen).sentences
     if chosen[TOY_OTHER] > len(every):
-        selection.note(f"There are {len(every)} sentences, so the second one is the last.")
+        selection.note(f"The toy has {number_of(len(every), 'sentence')}, so the second one is the last.")
     second = every[min(chosen[TOY_OTHER], len(every)) - 1]
     toy = runs.pair_toy(chosen[TOY_VOCABULARY], chosen[TOY_LENGTH])
     return number_run(toy, as_text(toy_runs.sentence(chosen)), as_text(second))

@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from lab.analysis.tasks.halves import halves
 from lab.analysis.tasks.logistic import STRENGTH
 from lab.analysis.tasks.probing import centred
+from lab.analysis.tasks.teaching import learned, of_new, products_of
 
 
 def clouds(count: int) -> tuple[np.ndarray, list[bool]]:
@@ -25,17 +26,29 @@ def test_one_half_is_learned_and_the_other_is_the_test() -> None:
     curve, now = found
     assert (now.labelled, now.tested, now.left_out) == (20, 20, False) and curve.sizes[-1] == 20
     x, y = centred(vectors), np.array(labels)
-    learned = np.concatenate([np.flatnonzero(y == label)[::2] for label in (True, False)])
-    rest = np.setdiff1d(np.arange(len(y)), learned)
-    other = LogisticRegression(C=1 / STRENGTH, class_weight="balanced").fit(x[learned], y[learned])
+    taught = np.concatenate([np.flatnonzero(y == label)[::2] for label in (True, False)])
+    rest = np.setdiff1d(np.arange(len(y)), taught)
+    other = LogisticRegression(C=1 / STRENGTH, class_weight="balanced").fit(x[taught], y[taught])
     assert abs(now.right - int((other.predict(x[rest]) == y[rest]).sum())) <= 1
     assert curve.mean[-1] == pytest.approx(now.right / 20)
 
 
-def test_a_new_sentence_gets_the_label_of_its_neighbours() -> None:
+def test_a_new_sentence_is_judged_by_the_classifier_that_has_learned() -> None:
+    """A sentence that is there already gets the very probability that it has; the new one moves nothing."""
     vectors, labels = clouds(40)
-    found = halves(vectors, labels)
-    assert found.of_new(vectors[labels.index(True)] * 2) > 0.5 > found.of_new(vectors[labels.index(False)] * 2)
+    examples = halves(vectors, labels).examples
+    known = learned(products_of(vectors), examples)
+    assert known is not None
+    for place in (0, 1, 2, 39):
+        assert of_new(vectors, examples, vectors[place]) == pytest.approx(known[place], abs=1e-9)
+    x, y, chosen = centred(vectors), np.array(labels), examples.labelled
+    other = LogisticRegression(C=STRENGTH, class_weight="balanced", tol=1e-10, max_iter=10_000).fit(
+        x[chosen], y[chosen]
+    )
+    far = vectors[0] + 5
+    scale = np.sqrt(((vectors - vectors.mean(0)) ** 2).sum(1).mean())
+    wanted = other.predict_proba(((far - vectors.mean(0)) / scale)[None])[0, 1]
+    assert of_new(vectors, examples, far) == pytest.approx(wanted, abs=1e-4)
 
 
 def test_with_one_label_or_one_sentence_nothing_is_learned() -> None:

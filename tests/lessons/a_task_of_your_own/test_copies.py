@@ -86,7 +86,7 @@ def test_what_was_found_is_bounded_and_holds_no_layer() -> None:
     copy = kept("a", 40)
     layer = weakref.ref(copy.tuned)
     for number in range(100):
-        copy.result(number, lambda tuned: tuned.nbytes)  # type: ignore[attr-defined]
+        copy.result(number, lambda tuned: tuned.nbytes)
     assert len(copy._found) <= 20 and copy.result(99, lambda tuned: 0) == 40
     kept("b", 90)
     gc.collect()

@@ -90,7 +90,9 @@ def test_nothing_that_a_browser_brings_breaks_anything(text: str) -> None:
 @pytest.mark.parametrize(
     "told",
     ["[]", "{}", '{"labels": ["a"], "own": []}', '{"labels": ["a", "b"], "own": [["x", 1]]}',
-     '{"labels": ["a", "b"], "own": [["x"]]}', '{"labels": 3, "own": 4}'],
+     '{"labels": ["a", "b"], "own": [["x"]]}', '{"labels": 3, "own": 4}',
+     "[" * 90_000, '{"own": ' * 90_000, f'{{"labels": [{"[" * 90_000}', "9" * 90_000],
+    ids=lambda told: told[:40],
 )  # fmt: skip
 def test_what_is_not_as_the_lab_wrote_it_is_not_taken(told: str) -> None:
     assert from_kept(EMPTY, told) == EMPTY

@@ -13,7 +13,8 @@ from torch.nn.functional import cosine_similarity
 
 import lab
 from lab.analysis.layers.embeddings import new_order, reordered
-from lab.analysis.layers.positions import sinusoids
+from lab.analysis.layers.positions import BASE, sinusoids
+from lab.analysis.layers.rotary import cosines
 from lab.analysis.words.neighbours import nearest_in_table
 from lab.course.sentences.examples import EXAMPLES
 from lab.course.sentences.uses import place_of
@@ -127,6 +128,21 @@ def test_turned_words_keep_their_cosine(traces: list[Trace]) -> None:
     rounding = float(re.findall(r"rounding \(\*\*([^*]+)\*\*\)", said)[0])
     assert rounding < 1e-5
     assert all(each > 0.01 for each in numbers(said.partition("the cosine varies by")[2]))
+
+
+def test_a_negative_cosine_of_turned_words_has_a_minus(traces: list[Trace]) -> None:
+    """The pair of tokens whose turned vectors point apart most."""
+    found = []
+    for trace in traces:
+        n = len(trace)
+        pairs = {(q, k): float(cosines(trace, (q, k), "rotary", 8, BASE)[0, 7]) for q in range(n) for k in range(n)}
+        (query, key), least = min(pairs.items(), key=lambda pair: pair[1])
+        asked = rotary.moved_together(Spot(trace, 0, 0, query, key))
+        assert asked is not None
+        why = asked.options[0].why
+        found.append(least)
+        assert least > 0 or (signed(least, 3) in why and not re.search(r"(?<!\w)-\d", why))
+    assert min(found) < -0.01
 
 
 @pytest.mark.parametrize("name", MODELS)

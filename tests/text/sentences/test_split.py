@@ -147,6 +147,24 @@ def test_a_mark_inside_a_sentence_does_not_end_it(sentence: str) -> None:
         ["See fig. 3.", "Then see pp. 4–5."],
         ["It was a gen.", "He knew it."],
         ["He paused . . .", "And then he left."],
+        # Names with a mark, German numbers and months.
+        ["Yahoo! is a firm.", "It is old."],
+        ["He works for Yahoo! in Texas.", "He likes it."],
+        ["Do you like Yahoo!", "I do."],
+        ["Happy Birthday!", "hope you are well."],
+        ["Wir sehen uns am 3. Mai.", "Dann gehen wir."],
+        ["Der 3. Oktober ist frei.", "Am 24. Dezember auch."],
+        ["Sie kommt am 1. April 2026.", "Er nicht."],
+        ["Im 19. Jahrhundert war es so.", "Heute nicht."],
+        ["I am 3.", "May is 4."],
+        ["There were 12.", "April came."],
+        # Notes.
+        ["It was dark.1", "Then it rained."],
+        ["The war.12", "“Why?” she asked."],
+        ["It was dark.[2]", "Then it rained."],
+        ["It was dark.²", "Then it rained."],
+        ["“It was dark.”3", "Then it rained."],
+        ["See fig.3 The Cat and version 2.1 Next for more.", "It is good."],
     ],
 )
 def test_an_end_stays_an_end_beside_numbers_quotations_and_short_words(sentences: list[str]) -> None:
@@ -219,3 +237,29 @@ def test_missing_or_damaged_parameters_are_one_sentence(
         sentence_spans("One. Two.")
     monkeypatch.undo()
     assert sentence_spans("One. Two.") == ((0, 4), (5, 9))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("• Wash the rice\n• Cook it\n  ◦ slowly", ["• Wash the rice", "• Cook it", "◦ slowly"]),
+        ("Buy these:\n- milk\n- eggs", ["Buy these:", "- milk", "- eggs"]),
+        ("* Wash the rice.\r\n* Cook it. Eat it.", ["* Wash the rice.", "* Cook it.", "Eat it."]),
+        ("– Bonjour\n– Salut", ["– Bonjour", "– Salut"]),
+        ("It was late\n- too late - for us.", ["It was late\n- too late - for us."]),
+        ("3 * 4\n* 5 is 60", ["3 * 4\n* 5 is 60"]),
+        ("Chapter 1\nIt was dark. It rained.", ["Chapter 1", "It was dark.", "It rained."]),
+        ("CHAPTER IV\r\n“Who is it?”", ["CHAPTER IV", "“Who is it?”"]),
+        ("Part Two\nIt was dark.", ["Part Two", "It was dark."]),
+        ("Act 3\nScene 2\nEnter Hamlet.", ["Act 3", "Scene 2", "Enter Hamlet."]),
+        ("Chapter 1\nof the book is short.", ["Chapter 1\nof the book is short."]),
+        ("He read chapter 1\nand slept.", ["He read chapter 1\nand slept."]),
+        ("「行こう。」と彼は言った。雨が降った。", ["「行こう。」と彼は言った。", "雨が降った。"]),
+        ("「行こう！」って言った。", ["「行こう！」って言った。"]),
+        ("『行く？』、彼は笑った。", ["『行く？』、彼は笑った。"]),
+        ("「行こう。」雨が降った。", ["「行こう。」", "雨が降った。"]),
+        ("“走吧。”天黑了。", ["“走吧。”", "天黑了。"]),
+    ],
+)
+def test_lines_and_quotations_of_many_kinds(text: str, sentences: list[str]) -> None:
+    assert cut(text) == sentences

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import shutil
 import sys
+import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from spacy.language import Language
 
 from lab.text.tags import pipeline as module
-from lab.text.tags.pipeline import EMBEDDED, MAX_CHARACTERS, Pipeline, PipelineUnavailable, TaggedText, load_pipeline
+from lab.text.tags.pipeline import (
+    EMBEDDED,
+    MAX_CHARACTERS,
+    Pipeline,
+    PipelineUnavailable,
+    TaggedText,
+    load_pipeline,
+    tagged_words,
+)
 from tests.sentences import FOX
 
 # universaldependencies.org/u/pos, and spaCy's own for white space.
@@ -229,3 +242,32 @@ def test_every_part_of_speech_has_words() -> None:
     for tag in UPOS:
         assert module.spelled_out(tag).islower()
     assert (module.spelled_out("PROPN"), module.spelled_out("ADP")) == ("proper noun", "adposition")
+
+
+def test_a_zone_of_memory_is_open_once_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What spaCy frees at the end of a zone may be what another thread still reads."""
+    inside, real = threading.Event(), Language.memory_zone
+    open_now, most = set[str](), list[int]()
+
+    @contextmanager
+    def counted(self: Language, mem: object = None) -> Iterator[object]:
+        open_now.add(threading.current_thread().name)
+        most.append(len(open_now))
+        with real(self) as pool:
+            yield pool
+        open_now.discard(threading.current_thread().name)
+
+    def slowly() -> Iterator[list[str]]:
+        yield ["The", "cat", "slept"]
+        inside.set()
+        time.sleep(0.3)
+        yield ["It", "rained"]
+
+    wanted = tagged_words([["The", "cat", "slept"], ["It", "rained"]])
+    monkeypatch.setattr(Language, "memory_zone", counted)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(tagged_words, slowly())
+        assert inside.wait(10)
+        assert tagged_words([["It", "rained"]]) == wanted[1:]
+        assert first.result() == wanted
+    assert most == [1, 1]

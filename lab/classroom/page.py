@@ -16,6 +16,7 @@ from lab.rooms.server import server
 from lab.ui import parameters, shell
 from lab.ui.room.here import AWAY, PAUSE, code_here
 from lab.ui.room.seat import forget_key, key_of, sit, told
+from lab.ui.visitor import this_visitor
 
 _Count = Callable[[State], None]
 
@@ -52,7 +53,7 @@ def show(again: Mapping[str, Sequence[Asking]]) -> None:
 
 def _room(code: str, again: Mapping[str, Sequence[Asking]]) -> None:
     door.take_key(code)
-    server().find(code)
+    server().find(code, this_visitor())
     key, seat = key_of(code), ""
     if key and not server().is_teachers(code, key):
         forget_key(code)

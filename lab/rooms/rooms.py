@@ -66,6 +66,10 @@ class NoSuchRoom(RoomError):
     """Raised for a room that does not exist, or no longer exists."""
 
 
+class TooManyGuesses(NoSuchRoom):
+    """Raised instead of looking for a room, for somebody who has just tried many wrong codes."""
+
+
 class Full(RoomError):
     """Raised if the number of rooms, or of participants, is at its limit."""
 

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Mapping
+from collections import OrderedDict, deque
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from functools import cache
 
 from lab.rooms import log
 from lab.rooms.codes import hashed
 from lab.rooms.database import Unreachable, default_url, open_database
-from lab.rooms.rooms import GONE, SIGN, UNUSED_LIFE, Full, NoSuchRoom, NotTheTeacher, Rooms, Waits
+from lab.rooms.rooms import GONE, SIGN, UNUSED_LIFE, Full, NoSuchRoom, NotTheTeacher, Rooms, TooManyGuesses, Waits
 from lab.rooms.seen import State
 
 _FRESH = 0.25  # seconds for which a reading is used
 MINUTE = 60.0
 _MOST_SIGNS = 1000
-MOST_NEW, MOST_WRONG = 10, 30  # the most rooms opened, and wrong codes tried, per minute
+MOST_NEW = 10  # the most rooms opened per minute
+# Wrong codes tried per minute: by one visitor, who then has to wait, and by all, of which the log tells.
+MOST_GUESSES, MOST_WRONG = 10, 30
+_MOST_GUESSERS = 10_000
 
 
 class Limit:
@@ -66,6 +69,7 @@ class RoomServer:
         self._timer: threading.Timer | None = None
         self._signs: dict[tuple[str, str], float] = {}  # keys that were right, and when
         self._new, self._wrong = Limit(MOST_NEW, clock), Limit(MOST_WRONG, clock)
+        self._guesses: OrderedDict[Hashable, Limit] = OrderedDict()  # by visitor, the latest last
 
     @property
     def rooms(self) -> Rooms:
@@ -82,18 +86,34 @@ class RoomServer:
             raise NoSuchRoom(GONE)
         return found[code]
 
-    def find(self, code: str) -> State:
-        """The state of the room with a typed code.
+    def find(self, code: str, whose: Hashable = None) -> State:
+        """The state of the room with a code that the visitor ``whose`` has typed.
 
-        Right codes always work; after many wrong codes, further wrong codes have to wait.
+        After :data:`MOST_GUESSES` wrong codes within a minute, this visitor waits, whatever the next code is; others do
+        not. Raises NoSuchRoom, TooManyGuesses, Unreachable.
         """
+        guesses = self._guesses_of(whose)
+        if not guesses.takes():
+            raise TooManyGuesses(f"You have tried {MOST_GUESSES} codes that are wrong. Wait a minute, then try again.")
         try:
-            return self.state(code)
+            found = self.state(code)
         except NoSuchRoom:
-            if self._wrong.takes():
-                raise
-            log.say_once(f"{MOST_WRONG} wrong codes were tried within a minute; whoever tries another waits.")
-            raise NoSuchRoom("Many wrong codes were tried. Wait a minute, then try again.") from None
+            if not self._wrong.takes():
+                log.say_once(f"{MOST_WRONG} wrong codes were tried within a minute. Somebody may be guessing.")
+            raise
+        except Unreachable:
+            guesses.give_back()
+            raise
+        guesses.give_back()  # only wrong codes count
+        return found
+
+    def _guesses_of(self, whose: Hashable) -> Limit:
+        with self._lock:
+            found = self._guesses.setdefault(whose, Limit(MOST_GUESSES, self._clock))
+            self._guesses.move_to_end(whose)
+            if len(self._guesses) > _MOST_GUESSERS:
+                self._guesses.popitem(last=False)
+            return found
 
     def create(self, address: str = "", *, rehearsal: bool = False) -> tuple[str, str]:
         """Make a room; returns the room's code and the teacher's key: see :meth:`Rooms.create`.

@@ -131,12 +131,12 @@ class Visit:
     """
 
     session: str
-    visitor: Visitor = field(default=Visitor("", ""), compare=False)
+    visitor: Visitor = field(compare=False)
 
     @property
     def address(self) -> Hashable:
-        """The visitor's address; where the server does not know it, every visit is one of its own."""
-        return self.visitor.address or ("visit", self.session)
+        """The visitor's address."""
+        return self.visitor.address
 
     @property
     def browser(self) -> Hashable:
@@ -150,7 +150,7 @@ class Visit:
 def this_visit() -> Visit:
     """Return the visit whose page this thread draws."""
     context = get_script_run_ctx()
-    return Visit("", this_visitor()) if context is None else Visit(context.session_id, this_visitor())
+    return Visit("" if context is None else context.session_id, this_visitor())
 
 
 @st.fragment(run_every=_POLL)

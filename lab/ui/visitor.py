@@ -9,13 +9,14 @@ import os
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 _XSRF = "_streamlit_xsrf"
 
 
 @dataclass(frozen=True)
 class Visitor:
-    """The address and the browser of a visit, each empty if the server does not know it.
+    """The address and the browser of a visit. Where the server knows no address, each visit is a visitor of its own.
 
     A school has one address for all its browsers. Whoever writes a program may claim to be many browsers, but not many
     addresses.
@@ -27,7 +28,8 @@ class Visitor:
 
 def this_visitor() -> Visitor:
     """Return the visitor whose page this thread draws."""
-    return Visitor(address(), _browser())
+    context = get_script_run_ctx()
+    return Visitor(address() or f"visit {'' if context is None else context.session_id}", _browser())
 
 
 def address() -> str:

@@ -27,6 +27,7 @@ from lab.text.tags import pipeline
 from lab.ui import downloads as ui_downloads
 from lab.ui import long_work
 from lab.ui.room import third
+from lab.ui.visitor import Visitor
 from tests.checkpoints import write_checkpoint
 from tests.conftest import TinyCheckpoint
 from tests.pages.apptest import Offer, badges, open_badge, step_of, turn_to, visit, walk, words
@@ -222,7 +223,7 @@ def test_who_stops_a_download_stops_it_for_themselves(monkeypatch: pytest.Monkey
     monkeypatch.setenv("LAB_ALLOW_DOWNLOADS", "1")
     monkeypatch.setattr(hub, "download", download)
     for module in (long_work, ui_downloads):
-        monkeypatch.setattr(module, "this_visit", lambda: long_work.Visit(people[0]))
+        monkeypatch.setattr(module, "this_visit", lambda: long_work.Visit(people[0], Visitor(people[0], "")))
     one = visit(PAGE, model=name)
     next(button for button in one.button if button.label == "Download 599 MB").click().run()
     people[0] = "another"

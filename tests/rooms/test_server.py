@@ -17,9 +17,9 @@ from lab.rooms import rooms as rooms_module
 from lab.rooms import server as module
 from lab.rooms.codes import new_code
 from lab.rooms.database import Unreachable, open_database
-from lab.rooms.rooms import Full, NoSuchRoom, Rooms, Waits
+from lab.rooms.rooms import Full, NoSuchRoom, Rooms, TooManyGuesses, Waits
 from lab.rooms.schema import ROOMS
-from lab.rooms.server import MINUTE, MOST_NEW, MOST_WRONG, RoomServer
+from lab.rooms.server import MINUTE, MOST_GUESSES, MOST_NEW, MOST_WRONG, RoomServer
 from lab.rooms.states import Phase
 from tests.rooms.test_rooms import posed
 
@@ -135,18 +135,27 @@ def _rooms(engine: Engine) -> int:
         return connection.scalar(select(func.count()).select_from(ROOMS)) or 0
 
 
-def test_wrong_codes_wait_and_right_ones_never(server: RoomServer, clock: Clock) -> None:
+def test_who_guesses_waits_whatever_comes_next_and_others_do_not(
+    server: RoomServer, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    log.forget()
     right, _ = server.create()
     wrong = next(code for code in iter(new_code, None) if code != right)
-    for _ in range(MOST_WRONG):
+    for _ in range(MOST_GUESSES):
         with pytest.raises(NoSuchRoom, match="no room"):
-            server.find(wrong)
-    with pytest.raises(NoSuchRoom, match="Wait"):
-        server.find(wrong)
-    assert server.find(right).code == right
+            server.find(wrong, "guesser")
+    for code in (wrong, right):
+        with pytest.raises(TooManyGuesses):
+            server.find(code, "guesser")
+    assert server.find(right, "somebody else").code == right
     clock.now += MINUTE
-    with pytest.raises(NoSuchRoom, match="no room"):
-        server.find(wrong)
+    assert server.find(right, "guesser").code == right
+    assert not [line for line in caplog.messages if "guessing" in line]
+    for number in range(MOST_WRONG + 1):
+        with pytest.raises(NoSuchRoom, match="no room"):
+            server.find(wrong, number)
+    assert len([line for line in caplog.messages if "guessing" in line]) == 1
+    assert server.find(right, "somebody else").code == right
 
 
 def test_a_database_that_is_away_is_asked_once_a_second_and_found_again(

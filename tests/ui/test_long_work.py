@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from lab.models.jobs import Failed, running
 from lab.ui import long_work
 from lab.ui.long_work import Visit
+from lab.ui.visitor import Visitor
 
 
 def page(key: str, fails: bool) -> None:
@@ -79,7 +80,7 @@ def test_what_failed_is_not_begun_again_by_itself_and_says_so(caplog: pytest.Log
 
 def test_who_stops_a_run_stops_it_for_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
     person = ["one"]
-    monkeypatch.setattr(long_work, "this_visit", lambda: Visit(person[0]))
+    monkeypatch.setattr(long_work, "this_visit", lambda: Visit(person[0], Visitor(person[0], "")))
     one = AppTest.from_function(page, args=("shared", False)).run()
     person[0] = "another"
     other = AppTest.from_function(page, args=("shared", False)).run()

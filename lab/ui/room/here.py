@@ -11,6 +11,7 @@ import streamlit as st
 
 from lab.rooms.codes import read_code
 from lab.ui import parameters
+from lab.ui.visitor import this_visitor
 
 if TYPE_CHECKING:
     from lab.rooms.seen import State
@@ -31,13 +32,15 @@ def state_here() -> State | None:
     if not code:
         return None
     from lab.rooms.database import Unreachable
-    from lab.rooms.rooms import NoSuchRoom
+    from lab.rooms.rooms import NoSuchRoom, TooManyGuesses
     from lab.rooms.server import server
 
     tried = st.session_state.setdefault(_TRIED, set())
     try:
         # A code that leads nowhere counts as a guess, once: whoever keeps yesterday's link looks at many pages.
-        return server().state(code) if code in tried else server().find(code)
+        return server().state(code) if code in tried else server().find(code, this_visitor())
+    except TooManyGuesses:
+        return None
     except NoSuchRoom:
         if len(tried) < _MOST_TRIED:
             tried.add(code)

@@ -15,7 +15,6 @@ from transformers import BertForPreTraining
 import lab
 from lab.analysis.flow.cuts import Cuts, Way
 from lab.analysis.layers.lens import lens_prediction
-from lab.analysis.words.masking import mask_of
 from lab.charts.components.word_forms import CUT_TOKENS
 from lab.course.pages import LESSONS
 from lab.course.sentences.first import FIRST
@@ -238,7 +237,7 @@ def test_the_page_says_where_the_model_comes_from(model: str) -> None:
 def test_a_guess_is_found_as_the_vocabulary_holds_it(family: Family, tmp_path: Path) -> None:
     """RoBERTa's vocabulary has a word with the space before it, which the guess alone lacks."""
     model = load_model(write_checkpoint(tmp_path / family, family))
-    mask, mask_id = mask_of(model.tokenizer) or ("", -1)
+    mask, mask_id = model.mask or ("", -1)
     traced = lab.trace(model, f"The cat {mask} on the mat.")
     now = AskedBlank(traced, list(traced.token_ids).index(mask_id))
     whole = model.tokenizer.decode(pieces_of(now, "sat"))

@@ -20,7 +20,7 @@ from lab.analysis.heads.specialization import specialization as measured
 from lab.analysis.layers.embeddings import parts
 from lab.analysis.sentences.attention import MASS
 from lab.analysis.words import predictions
-from lab.analysis.words.masking import mask_of, masked_run
+from lab.analysis.words.masking import is_hidden, masked_run
 from lab.benches.compare.side_by_side import NeuronCells, Numbers, WordShares
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.cells.activations import ACTIVATION
@@ -66,16 +66,12 @@ def hidden(traced: Trace, token: int) -> Trace:
     """Return the run that predicts ``token``: a run that hides the token, or ``traced`` if the token is already hidden
     or the model is causal.
 
-    Raises NothingToShow if there is no word to hide, or the model has no mask.
+    Raises NothingToShow if there is no word to hide, or the model predicts no words.
     """
-    if traced.model.weights.vocabulary_head is None:
-        raise NothingToShow(f"{traced.model.id} has no vocabulary head, so it predicts no words.")
-    if traced.model.config.causal:
-        return traced
-    mask, there = mask_of(traced.model.tokenizer), min(token, len(traced) - 1)
-    if mask is None:
-        raise NothingToShow(f"The tokenizer of {traced.model.id} has no mask token to hide a word.")
-    if traced.token_ids[there] == mask[1]:
+    if reason := traced.model.no_words:
+        raise NothingToShow(reason)
+    there = min(token, len(traced) - 1)
+    if traced.model.config.causal or is_hidden(traced, there):
         return traced
     if traced.encoding.special[there]:
         raise NothingToShow(f"Token {there + 1}, {traced.labels[there]}, is not a word and cannot be predicted.")

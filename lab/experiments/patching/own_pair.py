@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from lab.analysis.words.masking import hide, mask_of, unknown_of
+from lab.analysis.words.masking import hide
 from lab.evidence.pairs import BLANK, before
 from lab.evidence.shipped import model_hash
 from lab.experiments.patching.patches import Contrast, NotPatchable, Patching, patching
@@ -56,7 +56,7 @@ def own_contrast(model: LoadedModel, own: OwnPair) -> Contrast:
             raise NotPatchable(f"{model.id} reads from left to right, and nothing is before the blank.")
         asked, two = place - 1, (before(encoding, place), before(other, there))
     else:
-        mask = mask_of(model.tokenizer)
+        mask = model.mask
         if mask is None:
             raise NotPatchable(f"{model.id} has no token that hides another.")
         asked, two = place, (hide(encoding, [place], mask), hide(other, [there], mask))
@@ -95,7 +95,7 @@ def _read(model: LoadedModel, sentence: str, word: str, which: str) -> tuple[Enc
             f"“{word}” is {pieces} in the {which} sentence for {model.id}. Each of the two competing words must be one "
             "token."
         )
-    if found.token_ids[inside[0]] == unknown_of(model.tokenizer):
+    if found.token_ids[inside[0]] == model.unknown:
         raise NotPatchable(f"“{word}” is not in the vocabulary of {model.id}.")
     return found, inside[0]
 

@@ -101,7 +101,7 @@ class BestWord:
 
 def best_word(model: LoadedModel, text: str) -> BestWord | None:
     """Ask a model for the blank of a text; a causal model reads only what is before it. None if it cannot be asked."""
-    if model.weights.vocabulary_head is None:
+    if model.no_words:
         return None
     prediction = blank_of(partial(trace, model), model, text.replace(BLANK, HIDDEN))
     if prediction is None:

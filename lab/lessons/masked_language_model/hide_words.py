@@ -37,7 +37,7 @@ _BLUR = 0.01  # a change nearer to the margin than this is on neither side visib
 def other_subject(spot: Spot) -> Question | None:
     """Ask what happens to a verb’s probability in the lab’s sentence if its subject is changed."""
     model = spot.trace.model
-    if model.id.startswith("toy-") or twin_of(model.id) is not None or model.weights.vocabulary_head is None:
+    if model.id.startswith("toy-") or twin_of(model.id) is not None or model.no_words:
         return None
     run = partial(trace, model)
     return subject_changed(run, model, telling(run, model))

@@ -31,9 +31,8 @@ def first_token(trace: Trace) -> str:
     if not trace.encoding.special[0] or trace.model.config.causal:
         return ""
     name = quoted(trace.labels[0])
-    learned = f"In training, the last vector of {name} had to show whether a second text follows the first. " * (
-        trace.model.weights.pair_head is not None
-    )
+    showed = f"In training, the last vector of {name} had to show whether a second text follows the first. "
+    learned = showed * trace.model.pairs
     return (
         f"**What {name} is for.** {learned}It belongs to no word. So if you train the model for your own task, such "
         "as good or bad news (lesson 11), you can read the answer from its last vector."

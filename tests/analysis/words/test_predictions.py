@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from lab.analysis.words.masking import hide, mask_of
+from lab.analysis.words.masking import hide
 from lab.analysis.words.predictions import (
     Prediction,
     candidate,
@@ -44,7 +44,7 @@ def load(tiny_checkpoint: TinyCheckpoint, family: Family) -> LoadedModel:
 
 def masked(model: LoadedModel, *places: int, pair: str | None = PAIR) -> tuple[Trace, Trace]:
     """The plain run and the one with tokens hidden."""
-    plain, mask = trace(model, TEXT, pair), mask_of(model.tokenizer)
+    plain, mask = trace(model, TEXT, pair), model.mask
     assert mask is not None
     return plain, trace_encoding(model, hide(plain.encoding, places, mask))
 

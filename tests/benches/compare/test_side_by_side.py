@@ -12,7 +12,7 @@ import pytest
 import lab
 from lab.analysis.heads.metrics import METRICS, attention_metrics
 from lab.analysis.heads.named import trace_names
-from lab.analysis.words.masking import hide, mask_of
+from lab.analysis.words.masking import hide
 from lab.benches.compare import view
 from lab.benches.compare.comparable import (
     ALL_HEADS,
@@ -97,7 +97,7 @@ def sublayer_changes(traced: Trace) -> np.ndarray[Any, Any]:
 
 
 def probabilities(traced: Trace) -> np.ndarray[Any, Any]:
-    mask = mask_of(traced.model.tokenizer)
+    mask = traced.model.mask
     if mask is not None:
         traced = trace_encoding(traced.model, hide(traced.encoding, [3], mask), traced.interventions)
     return traced.logits(3).double().softmax(-1)[0].numpy()

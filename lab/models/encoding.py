@@ -80,17 +80,19 @@ def encode(tokenizer: Tokenizer, config: ModelConfig, text: str, pair: str | Non
         raise TextError("There is no text yet. Type a sentence, or pick one of the examples.")
     with boundary("this text with the model's tokenizer", TextError):
         full = tokenizer.encode(text, pair)
-    around = tokenizer.num_special_tokens_to_add(pair is not None)
-    if 0 in full.sequence_ids and config.max_tokens <= around:
-        raise TextError(
-            f"This model has only {config.max_tokens} places for tokens, and the {around} special tokens around the "
-            "text leave no room for a word. Choose another model."
-        )
-    kept = full if len(full) <= config.max_tokens else _cut(tokenizer, config, text, pair)
+        around = tokenizer.num_special_tokens_to_add(pair is not None)
+        fits = len(full) <= config.max_tokens
+        kept = full if fits or config.max_tokens <= around else _cut(tokenizer, config, text, pair)
     # type_ids follow the model's template (RoBERTa: all 0); sequence_ids give the text of each token.
     sequences = kept.sequence_ids
-    if 0 not in sequences:
+    if 0 not in full.sequence_ids:
         raise TextError("This text holds no characters the tokenizer keeps. Type a word.")
+    if len(kept) > config.max_tokens or not {*full.sequence_ids} <= {*sequences}:
+        each = "" if pair is None else " of each text"
+        raise TextError(
+            f"This model has only {config.max_tokens} places for tokens, and the {around} special tokens around the "
+            f"text leave no room for a word{each}. Choose another model."
+        )
     return Encoding(
         text=text,
         pair=pair,

@@ -99,7 +99,9 @@ class Trace:
         changes = self.interventions.with_padding(len(self), self.encoding.padding)
         steps = changes.steps(index, config, len(self))
         made = LayerTrace.of(index, w, forward.run_layer(self.hidden_states[index], w, config, steps))
-        require_numbers(self.model, made.attention_output, made.ffn_hidden, made.ffn_output)
+        # Masked scores are -inf, and come from scores that must be finite.
+        inside = (each for name, each in vars(made).items() if isinstance(each, Tensor) and name != "scaled_scores")
+        require_numbers(self.model, *inside)
         return made
 
     @property

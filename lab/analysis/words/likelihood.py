@@ -171,7 +171,7 @@ def _gathered(
 def _mask(model: LoadedModel) -> tuple[str, int]:
     mask = model.mask
     if mask is None:
-        raise ValueError(f"{model.id} has no mask token to hide a word behind.")
+        raise ValueError(model.no_words)
     return mask
 
 

@@ -137,7 +137,7 @@ def ask(model: LoadedModel, words: Sequence[str], hidden: int) -> AskedWord | No
         encoding, context = found[0], np.flatnonzero(~np.array(found[0].special)).tolist()
         return AskedWord(encoding.text, encoding, len(encoding) - 1, word, tuple(context))
     if mask is None:
-        raise ValueError(f"{model.id} has no token that hides another.")
+        raise ValueError(model.no_words)
     found = encode_words(model, [*words[:hidden], mask[0], *words[hidden + 1 :]])
     if found is None or (encoding := found[0]).token_ids.count(mask[1]) != 1:
         return None

@@ -58,7 +58,7 @@ def own_contrast(model: LoadedModel, own: OwnPair) -> Contrast:
     else:
         mask = model.mask
         if mask is None:
-            raise NotPatchable(f"{model.id} has no token that hides another.")
+            raise NotPatchable(model.no_words)
         asked, two = place, (hide(encoding, [place], mask), hide(other, [there], mask))
     _alike(model, two, place == there)
     return Contrast(*two, asked, *ids)

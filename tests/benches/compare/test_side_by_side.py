@@ -251,7 +251,7 @@ def test_long_texts_are_bounded() -> None:
 
 def test_what_a_run_lacks_is_said() -> None:
     toy = lab.trace(constructed_toy(8, 8), "c a b b")
-    with pytest.raises(NothingToShow, match="no vocabulary head"):
+    with pytest.raises(NothingToShow, match="vocabulary head"):
         shown(toy, PREDICTIONS, AT)
     with pytest.raises(NothingToShow, match="single sentence"):
         shown(toy, SENTENCES, AT)

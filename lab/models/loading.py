@@ -256,6 +256,11 @@ def _check_tokenizer(tokenizer: Tokenizer, config: ModelConfig, name: str) -> No
             f"the tokenizer knows {len(vocabulary)} tokens, with ids up to {largest}, and the model only {known}: "
             f"{name} holds the tokenizer of another model."
         )
+    if dropout := getattr(tokenizer.model, "dropout", None):
+        raise CheckpointError(
+            f"the tokenizer in {name} has dropout {dropout:g}, so it cuts the same text in another way each time. Set "
+            "dropout to null in tokenizer.json."
+        )
     sample = answer(tokenizer, name)
     for token, i, special in zip(sample.tokens, sample.ids, sample.special_tokens_mask, strict=True):
         if special and i >= known:
@@ -299,10 +304,12 @@ def read_tensors(folder: Path) -> dict[str, Tensor]:
     """All tensors of ``model.safetensors``, or of the shards in its index."""
     tensors: dict[str, Tensor] = {}
     for name in _shards(folder):
-        # Shards are in the same folder as their index, so ignore the path in a name.
-        path = folder / Path(name).name
-        if not path.exists():
-            raise CheckpointError(f"{folder.name} has no {path.name}. This lab reads safetensors only.")
+        # Shards may be in folders below their index. Look at the name alone: in Hugging Face's cache, files are links.
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            raise CheckpointError(f"the index in {folder.name} names a file outside of this folder, {name!r}.")
+        path = folder / name
+        if not path.is_file():
+            raise CheckpointError(f"{folder.name} has no {name}. This lab reads safetensors only.")
         tensors.update(read_safetensors(path, folder.name))
     return tensors
 

@@ -196,9 +196,8 @@ def test_the_overflow_of_a_report(copy_of: CopyOf) -> None:
     folder = copy_of("bert")
     model = _grown(folder, "intermediate.dense.weight", 1e20)
     theirs = transformers.BertModel.from_pretrained(folder).eval()
-    assert (
-        not theirs(**transformers.AutoTokenizer.from_pretrained(folder)(TEXT, return_tensors="pt"))[0].isfinite().all()
-    )
+    given = transformers.AutoTokenizer.from_pretrained(folder)(TEXT, return_tensors="pt")
+    assert not theirs(**given)[0].isfinite().all()
     with pytest.raises(TextError, match="32 bits"):
         lab.trace(model, TEXT)
 

@@ -11,14 +11,16 @@ from pathlib import Path
 import lab
 from lab.course.feedback import WrongAddress, feedback_address
 from lab.course.pages import home
+from lab.models.folders import VARIABLE, listed
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve the lab until somebody stops it; return 2 without serving if a folder has no model."""
     asked = _parser().parse_args(arguments)
-    found = {folder: checkpoints(folder) for folder in asked.models}
-    if empty := [folder for folder in found if not found[folder]]:
-        print(f"inside-bert: no checkpoint in {empty[0]}, nor in a folder there: no config.json.", file=sys.stderr)
+    try:
+        found = [path for folder in asked.models for path in checkpoints(folder)]
+    except NoCheckpoint as wrong:
+        print(f"inside-bert: {wrong}", file=sys.stderr)
         return 2
     try:
         feedback_address()
@@ -26,17 +28,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"inside-bert: {wrong}", file=sys.stderr)
     # Whoever types the command runs the lab for themselves, and may download models; a public server may not.
     os.environ.setdefault("LAB_ALLOW_DOWNLOADS", "1")
-    offered = [path for path in os.environ.get("LAB_MODELS", "").split(os.pathsep) if path]
-    os.environ["LAB_MODELS"] = os.pathsep.join([*offered, *(str(path) for paths in found.values() for path in paths)])
+    os.environ[VARIABLE] = os.pathsep.join(map(str, (*listed(), *found)))
     _serve(asked.port, browser=not asked.no_browser)
     return 0
 
 
+class NoCheckpoint(ValueError):
+    """Raised for a folder without a checkpoint that can be offered; the message says why."""
+
+
 def checkpoints(folder: Path) -> list[Path]:
-    """Return ``folder`` if it is a checkpoint, otherwise the checkpoints in it."""
-    within = sorted(folder.iterdir()) if folder.is_dir() else []
-    asked = [folder] if (folder / "config.json").is_file() else within
-    return [each.absolute() for each in asked if (each / "config.json").is_file()]
+    """Return ``folder`` if it is a checkpoint, otherwise the checkpoints in it. Raises NoCheckpoint."""
+    try:
+        within = sorted(folder.iterdir()) if folder.is_dir() else []
+        asked = [folder] if (folder / "config.json").is_file() else within
+        found = [each.absolute() for each in asked if (each / "config.json").is_file()]
+    except (OSError, ValueError) as error:  # ValueError: a path that no file can have
+        raise NoCheckpoint(f"{folder} cannot be opened: {getattr(error, 'strerror', None) or error}.") from error
+    if not found:
+        raise NoCheckpoint(f"no checkpoint in {folder}, nor in a folder there: no config.json.")
+    for each in found:
+        if os.pathsep in str(each):
+            raise NoCheckpoint(f"{each} has {os.pathsep!r} in its path, which separates folders; rename it.")
+    return found
 
 
 def _serve(port: int | None, browser: bool) -> None:
@@ -48,11 +62,17 @@ def _serve(port: int | None, browser: bool) -> None:
     streamlit(["run", str(home()), *options], prog_name="streamlit")
 
 
+def _port(typed: str) -> int:
+    if not (typed.isascii() and typed.isdigit() and 0 < int(typed) < 2**16):
+        raise argparse.ArgumentTypeError(f"{typed!r} is not a port; ports are whole numbers from 1 to {2**16 - 1}.")
+    return int(typed)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="inside-bert", description="Start Inside BERT, a laboratory for the transformer."
     )
-    parser.add_argument("--port", type=int, help="of the address http://localhost:PORT; 8501 or the next free one")
+    parser.add_argument("--port", type=_port, help="of the address http://localhost:PORT; 8501 or the next free one")
     parser.add_argument("--no-browser", action="store_true", help="open no browser")
     parser.add_argument(
         "--models",

@@ -228,7 +228,7 @@ def test_sentencepiece(stem: str, own: bool, tmp_path: Path) -> None:
     assert trace.model.weights.vocabulary_head is not None and any(token.startswith("▁") for token in trace.tokens)
 
 
-# What older programs left beside tokenizer.json, by the file's name. Hugging Face reads some of it, and leaves the rest.
+# What older programs left beside tokenizer.json, by the file's name. Hugging Face reads some of it.
 _BESIDE: Mapping[str, tuple[Any, ...]] = {
     "special_tokens_map.json": (
         {"mask_token": "cat"},

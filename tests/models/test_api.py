@@ -92,7 +92,7 @@ def test_every_whole_number_is_one(tiny_checkpoint: TinyCheckpoint, two: Any) ->
 def test_nothing_else_is_a_whole_number(tiny_checkpoint: TinyCheckpoint, given: Any) -> None:
     trace = lab.trace(lab.load_model(tiny_checkpoint("bert")), "The cat sat on the mat.")
     for ask in (trace.layer, trace.logits, lambda each: trace.logits([0, each])):
-        with pytest.raises(TypeError, match="whole numbers|integer tensors"):
+        with pytest.raises(TypeError, match=r"whole numbers|integer tensors"):
             ask(given)
     assert trace.layer(1).index == 1 and type(trace.layer(1).index) is int, "what was refused is not remembered"
 
@@ -127,6 +127,6 @@ def test_a_tokenizer_that_panics_says_so(tiny_checkpoint: TinyCheckpoint, tmp_pa
     settings = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
     settings["tokenizer_class"] = "TokenizersBackend"
     (folder / "tokenizer_config.json").write_text(json.dumps(settings))
-    with pytest.raises((TextError, CheckpointError), match="cannot read .*tokenizer") as told:
+    with pytest.raises((TextError, CheckpointError), match=r"cannot read .*tokenizer") as told:
         lab.trace(lab.load_model(folder), "The cat sat.")
     assert "\n" not in str(told.value)

@@ -21,7 +21,7 @@ from lab.analysis.layers.embeddings import parts
 from lab.analysis.sentences.attention import MASS
 from lab.analysis.words import predictions
 from lab.analysis.words.masking import is_hidden, masked_run
-from lab.benches.compare.side_by_side import NeuronCells, Numbers, WordShares
+from lab.benches.compare.side_by_side import KindCells, NeuronCells, Numbers, WordShares
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.cells.activations import ACTIVATION
 from lab.charts.cells.categories import CategoryMap
@@ -106,7 +106,7 @@ def _head_names(traced: Trace, at: At) -> CategoryMap:
     return specialization.named_heads(traced, at.layer, at.head, title=HEAD_NAMES)
 
 
-def _specialization(traced: Trace, at: At) -> Heatmap:
+def _specialization(traced: Trace, at: At) -> KindCells:
     """Draw the seven specialization metrics of a layer's heads, without the metrics for which the text has no tokens.
 
     Raises :class:`lab.text.tags.pipeline.PipelineUnavailable`.
@@ -118,7 +118,7 @@ def _specialization(traced: Trace, at: At) -> Heatmap:
     title = f"Specialization, layer {at.layer + 1}, {'corrected' if at.corrected else 'raw'}"
     scale = Scale("× even share" if at.corrected else sentences.SHARE)
     axes = counted("Head", len(values)), Axis("Metric", names, things="kinds of token")
-    return heatmap(values[:, there], axes, scale, title=title)
+    return KindCells(**vars(heatmap(values[:, there], axes, scale, title=title)), kinds=tuple(there.tolist()))
 
 
 def _sublayers(traced: Trace, at: At) -> Heatmap:

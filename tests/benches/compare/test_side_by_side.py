@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
+import transformers
 
 import lab
 from lab.analysis.heads.metrics import METRICS, attention_metrics
@@ -38,6 +42,8 @@ from lab.models.trace import Trace, trace_encoding
 from lab.models.twin import random_twin
 from lab.toy.models import constructed_toy, random_toy
 from lab.ui.parameters import COMPARED
+from tests.checkpoints import Family
+from tests.conftest import TinyCheckpoint
 
 A, B = "The cat sat on the mat. It was tired.", "The dog sat on the mat. It was tired."
 AT = At(1, 2, 3)
@@ -279,3 +285,57 @@ def test_specialization_of_one_pipeline_has_its_seven() -> None:
     values = found.values
     assert values.shape[0] == 8 and 5 <= values.shape[1] <= 7
     assert np.isfinite(values).all()
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2", "roberta"])
+@pytest.mark.parametrize("longer", [1, 37, 600])
+def test_one_vocabulary_in_tables_of_different_length(
+    family: Family, longer: int, tiny_checkpoint: TinyCheckpoint, tmp_path: Path
+) -> None:
+    """As ``resize_token_embeddings`` leaves them: words of both are subtracted, the others are never said."""
+    folder = tiny_checkpoint(family)
+    module = transformers.AutoModelForMaskedLM if family != "gpt2" else transformers.AutoModelForCausalLM
+    larger = module.from_pretrained(folder)
+    torch.manual_seed(5)
+    larger.resize_token_embeddings(larger.config.vocab_size + longer, mean_resizing=False)
+    shutil.copytree(folder, tmp_path / "larger")
+    larger.save_pretrained(tmp_path / "larger")
+    one, other = (lab.trace(lab.load_model(each), A) for each in (folder, tmp_path / "larger"))
+    a, b = (probabilities(each) for each in (one, other))
+    assert len(b) == len(a) + longer
+    for first, second, apart_by_hand in (
+        (one, other, b - np.pad(a, (0, longer))),
+        (other, one, np.pad(a, (0, longer)) - b),
+    ):
+        shares = [shown(each, PREDICTIONS, AT) for each in (first, second)]
+        assert why_not(*shares) is None
+        np.testing.assert_allclose(apart(*shares), apart_by_hand, atol=1e-9)
+        found = largest(*shares)
+        assert found.value == pytest.approx(np.abs(apart_by_hand).max())
+        for figure in (view.figure_a, view.figure_b, view.difference):
+            assert len(figure(first, second, PREDICTIONS, AT).table()) >= 5
+        said = view.said(*shares, (first, second))  # type: ignore[arg-type]
+        assert "expect" in said or "first word" in said
+
+
+def test_other_kinds_of_token_are_not_subtracted() -> None:
+    """Two texts may have equally many kinds of token, and not the same ones."""
+    texts = (
+        A,
+        B,
+        "It was tired and sad, too.",
+        "The cat, the dog and the mouse",
+        "Run!",
+        "Run",
+        "Paris is in France.",
+        "a",
+    )
+    runs = [shown(run("lab-bert", text), SPECIALIZATION, AT) for text in texts]
+    met = 0
+    for one in runs:
+        for other in runs:
+            assert isinstance(one, Heatmap) and isinstance(other, Heatmap)
+            alike = list(one.axes[1].names) == list(other.axes[1].names)
+            assert (why_not(one, other) is None) == alike
+            met += not alike and one.values.shape == other.values.shape
+    assert met, "among these texts there are two with equally many kinds"

@@ -31,7 +31,7 @@ from lab.lessons.a_task_of_your_own.trained_layer import (
     show_trained,
     tuned_again,
 )
-from lab.lessons.a_task_of_your_own.what_cls_knows import mark_name
+from lab.lessons.a_task_of_your_own.what_cls_knows import mark_in_words, mark_name
 from lab.models.loading import LoadedModel
 from lab.models.memo import once
 from lab.models.trace import trace
@@ -146,7 +146,7 @@ def said_before(model: LoadedModel, found: Split) -> str:
     """State what the unchanged model can do: the task, from two vectors, and a blank."""
     (mark, mean), count = alone(model, found), len(found.tested)
     told = (
-        f"So far, a classifier is right about {mark} of {count} new sentences from {mark_name(model)}, and about "
+        f"So far, a classifier is right about {mark} of {count} new sentences from {mark_in_words(model)}, and about "
         f"{mean} from the mean of the words."
     )
     text = FIRST[0].text
@@ -212,7 +212,7 @@ def show(view: LessonRun) -> None:
         return
     again = partial(rows_of_attention, model, example_of(found), tuned_again(model, found))
     draw(rows_of_attention(model, example_of(found), tuned), "cls-before-and-after", again=again)
-    meaning(said(_gain(model, tuned, found), mark_name(model)))
+    meaning(said(_gain(model, tuned, found), mark_in_words(model)))
     _show_blank(model, tuned)
     say("**How far the matrices of the layer moved**, as a share of their length:")
     show_table(_of_matrices(moved(model, tuned.model)))

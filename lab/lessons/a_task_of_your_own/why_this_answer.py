@@ -14,13 +14,13 @@ from lab.analysis.tasks.turning import Turning, turning
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
-from lab.course.words import VISIBLE, escaped, listed, told_apart
+from lab.course.words import VISIBLE, capital, escaped, listed, told_apart
 from lab.figures.notebook import argument
 from lab.lessons.a_task_of_your_own import LESSON
 from lab.lessons.a_task_of_your_own.change_the_model import example_of
 from lab.lessons.a_task_of_your_own.taught import LONGEST
 from lab.lessons.a_task_of_your_own.trained_layer import chosen_split, show_trained, tuned_again
-from lab.lessons.a_task_of_your_own.what_cls_knows import mark_name
+from lab.lessons.a_task_of_your_own.what_cls_knows import mark_in_words, mark_name
 from lab.models.encoding import TextError
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace, trace
@@ -97,12 +97,8 @@ def said(found: Classified, mark: str) -> str:
     each = "" if len(turns) == 1 else "each of "
     told = f"{told} Without {each}{names}, it turns."
     if found.found.looked_at in turns:
-        return f"{told} {_upper(mark)} also looks most at {seen}."
-    return f"{told} {_upper(mark)} looks most at another word: {seen}. **Here, attention does not show what matters.**"
-
-
-def _upper(text: str) -> str:
-    return text[:1].upper() + text[1:]
+        return f"{told} {capital(mark)} also looks most at {seen}."
+    return f"{told} {capital(mark)} looks most at another word: {seen}. **Here, attention does not show what matters.**"
 
 
 @asks(
@@ -118,7 +114,7 @@ def which_proves(spot: Spot) -> Question | None:
     )
     outcomes = {
         "The answer changes if the word is cut off": True,
-        "[CLS] gives the word the largest weight": False,
+        "Attention gives the word the largest weight": False,
         "The word is the longest one of the sentence": False,
     }
     prompt = "What shows that a model’s answer depends on a certain word?"
@@ -149,7 +145,7 @@ def show(view: LessonRun) -> None:
         draw(without_each_word(now), "turning", again=partial(without_each_word, again))
     with right:
         draw(looked_at(now, mark_name(model)), "cls-looks", again=partial(looked_at, again, mark_name(model)))
-    meaning(said(now, mark_name(model)))
+    meaning(said(now, mark_in_words(model)))
     caption(
         "A cut says what happens without a word, not where its meaning is. The classifier has learned few sentences, "
         "so it makes mistakes."

@@ -34,8 +34,8 @@ _BOX = 860  # pixels
 _WHY_HIDE = (
     "BERT was trained on Wikipedia and some 11,000 books, 3.3 billion words in all. It learns to predict some of "
     "these words. Of 10 such words, 8 are hidden, 1 is replaced by a random word, and 1 stays as it is, because "
-    "texts have no [MASK] when the model is used later (Devlin et al. 2019, §3.1). Training never hides a special "
-    "token, so the rows of [CLS] and [SEP] mean nothing."
+    "texts have no such mask when the model is used later (Devlin et al. 2019, §3.1). Training never hides a special "
+    "token, so the rows of special tokens mean nothing."
 )
 _COPYING = "Copying needs no grammar, so BERT learns from hidden words."
 _GRID, _CELL, _CLICKED = "every-place", "_every_cell", "_every_clicked"

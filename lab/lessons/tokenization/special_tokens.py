@@ -45,7 +45,7 @@ def show(view: TokenizationView) -> None:
     say("Some tokens are not in your text. The model adds them as markers, for example for the end of a text.")
     groups = encoding.segment_ids if encoding.pair is not None and config.segments > 1 else None
     draw_chips(encoding_chips(encoding), ids=encoding.token_ids, groups=groups)
-    listed = special_tokens(view.trace.model.tokenizer, encoding)
+    listed = special_tokens(view.trace.model, encoding)
     here = [each for each in listed if each.positions]
     say("\n".join(f"- {quoted(each.token)}, {_places(each.positions)}: {each.role}." for each in here))
     if told := first_token(view.trace):

@@ -81,8 +81,9 @@ def _read(model: LoadedModel, sentence: str, word: str, which: str) -> tuple[Enc
         raise NotPatchable(f"The {which} sentence needs one blank, written {BLANK}; {has}.")
     start = sentence.index(BLANK)
     found = encode(model.tokenizer, model.config, sentence.replace(BLANK, word))
-    if len(found) > MOST or found.cut:
-        raise NotPatchable(f"The {which} sentence has more than {MOST} tokens. Shorten it.")
+    most = min(MOST, model.config.max_tokens)
+    if len(found) > most or found.cut:
+        raise NotPatchable(f"The {which} sentence has more than {most} tokens. Shorten it.")
     end = start + len(word)
     inside = [
         at for at, (low, high) in enumerate(found.offsets) if not found.special[at] and low < end and high > start

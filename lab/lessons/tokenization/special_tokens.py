@@ -54,7 +54,7 @@ def show(view: TokenizationView) -> None:
     st.progress(
         len(encoding) / config.max_tokens,
         f"Your input has {count(len(encoding), 'token')}. {view.model} has room for {config.max_tokens}. It does not "
-        "read what comes after them.",
+        f"read what comes {'before' if config.from_end else 'after'} them.",
     )
     _show_unread(view)
     meaning(said(view.trace))
@@ -87,17 +87,20 @@ def _show_segments(view: TokenizationView) -> None:
 
 
 def _show_unread(view: TokenizationView) -> None:
-    """Say that the end of a text that is too long is left out."""
+    """Say which part of a text that is too long is left out: its end or, if the tokenizer says so, its beginning."""
     encoding = view.trace.encoding
     if not encoding.cut:
         return
     say(f"Your input was {count(encoding.cut, 'token')} too long. The model did not read this:")
     for text, second in ((encoding.text, False), (encoding.pair or "", True)):
-        ends = [
-            end
-            for (_, end), of_second, special in zip(encoding.offsets, encoding.in_pair, encoding.special, strict=True)
+        read = [
+            span
+            for span, of_second, special in zip(encoding.offsets, encoding.in_pair, encoding.special, strict=True)
             if of_second == second and not special
         ]
-        rest = text[max(ends, default=0) :]
+        if view.trace.model.config.from_end:
+            rest = text[: min((start for start, _ in read), default=len(text))]
+        else:
+            rest = text[max((end for _, end in read), default=0) :]
         if rest.strip():
             show_plain(rest)

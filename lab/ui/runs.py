@@ -151,9 +151,9 @@ def _loaded(model_id: str) -> LoadedModel:
     torch.set_num_threads(1)
     memory.give_back()
     folder = local_models().get(model_id)
-    # A folder may have a longer name here than alone.
-    named = {"id": model_id, "made": partial(load_model, model_id)}
-    loaded = load_model(model_id) if folder is None else replace(load_model(folder), **named)
+    loaded = load_model(folder or model_id)
+    if loaded.id != model_id:  # the name that a folder shares with others is longer here
+        loaded = replace(loaded, id=model_id, made=partial(load_model, model_id))
     settle()
     return loaded
 

@@ -131,8 +131,7 @@ def test_shards_in_a_folder_below_their_index(folder: Path) -> None:
     (folder / "model.safetensors").unlink()
     index: dict[str, dict[str, str]] = {"metadata": {}, "weight_map": {}}
     for number, name in enumerate(sorted(whole)):
-        shard = folder / "parts" / str(number % 2) / "model.safetensors"
-        index["weight_map"][name] = str(shard.relative_to(folder))
+        index["weight_map"][name] = f"parts/{number % 2}/model.safetensors"
     for shard in {*index["weight_map"].values()}:
         (folder / shard).parent.mkdir(parents=True)
         save_file({name: whole[name] for name in whole if index["weight_map"][name] == shard}, folder / shard)

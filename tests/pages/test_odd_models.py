@@ -27,7 +27,7 @@ def _settings(folder: Path, **given: Any) -> None:
 
 
 def _generator(folder: Path) -> None:
-    kind = transformers.ElectraForMaskedLM
+    kind: Any = transformers.ElectraForMaskedLM
     kind(kind.config_class.from_pretrained(folder)).save_pretrained(folder)
 
 
@@ -87,7 +87,9 @@ PAGES = [each.page.removeprefix("pages/") for each in (*LESSONS, *BENCHES)]
 
 
 @pytest.fixture
-def odd(tiny_checkpoint: TinyCheckpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], str]]:
+def odd(
+    tiny_checkpoint: TinyCheckpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[str], str]]:
     """``odd(kind)``: put a checkpoint on the list of models; returns its name there."""
 
     def put(kind: str) -> str:

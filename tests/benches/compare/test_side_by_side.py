@@ -34,7 +34,7 @@ from lab.benches.compare.comparable import (
     NothingToShow,
     shown,
 )
-from lab.benches.compare.side_by_side import apart, largest, why_not
+from lab.benches.compare.side_by_side import WordShares, apart, largest, why_not
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap
 from lab.models.interventions import Interventions
@@ -314,7 +314,9 @@ def test_one_vocabulary_in_tables_of_different_length(
         assert found.value == pytest.approx(np.abs(apart_by_hand).max())
         for figure in (view.figure_a, view.figure_b, view.difference):
             assert len(figure(first, second, PREDICTIONS, AT).table()) >= 5
-        said = view.said(*shares, (first, second))  # type: ignore[arg-type]
+        one_share, other_share = shares
+        assert isinstance(one_share, WordShares) and isinstance(other_share, WordShares)
+        said = view.said(one_share, other_share, (first, second))
         assert "expect" in said or "first word" in said
 
 

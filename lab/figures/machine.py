@@ -205,7 +205,7 @@ def _begins(trace: Trace) -> str:
 def _reads(trace: Trace) -> str:
     config = trace.model.config
     if trace.model.headless:
-        return "This model lacks the part that predicts words."
+        return trace.model.headless
     token = "a token" if config.causal else "a blank"
     final = "brought to one scale and " * config.pre_norm
     asks = ". Which one comes next?" if config.causal else ". Which one fits?"
@@ -226,7 +226,7 @@ def _words(trace: Trace, watched: int) -> list[tuple[str, float]]:
 def _unread(trace: Trace) -> str:
     """Why a token that is no blank has no words; "" if each token has."""
     if trace.model.headless:
-        return "This model lacks the part that predicts words, so no word comes out."
+        return trace.model.headless
     return "" if trace.model.config.causal else "The model can read this token. Hide it, and the model guesses it."
 
 

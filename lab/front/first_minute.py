@@ -100,7 +100,8 @@ def filling_model(chosen: str) -> LoadedModel:
     if can_fill(model):
         return model
     default = runs.model(available(DEFAULT_MODEL))
-    st.caption(f"{escaped(model.id)} was not trained to fill blanks, so you see {escaped(default.id)} here.")
+    reason = model.no_words or f"{model.id} was not trained to fill blanks."
+    st.caption(f"{escaped(reason)} So you see {escaped(default.id)} here.")
     return default
 
 

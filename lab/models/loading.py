@@ -83,14 +83,15 @@ class LoadedModel:
         if self.weights.replaced_head is not None:
             return (
                 f"{self.id} is an ELECTRA discriminator: it was trained to tell which words of a text were replaced, "
-                "not to predict hidden words, so it has no vocabulary head."
+                "not to predict hidden words. So it has no vocabulary head and predicts no words."
             )
         if FAMILIES[self.config.family].decoder is None:
             return (
                 f"{self.id} is an ELECTRA model without a discriminator's head. This lab does not read the vocabulary "
-                "head of an ELECTRA generator."
+                "head of an ELECTRA generator, so the model predicts no words here."
             )
-        return f"{self.id} was saved without its vocabulary head, the part that turns a vector into a word."
+        missing = "a vocabulary head, the part that turns a vector into a word"
+        return f"{self.id} came without {missing}, so it predicts no words."
 
     @property
     def no_words(self) -> str:

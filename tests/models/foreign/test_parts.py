@@ -15,6 +15,7 @@ import transformers
 import lab
 from lab.analysis.words.masking import asked_run, masked_run
 from lab.analysis.words.predictions import predictions
+from lab.benches.compare.comparable import hidden
 from lab.evidence.pairs import can_be_asked
 from lab.figures.machine import machine
 from lab.models.batches import run_batch
@@ -102,10 +103,17 @@ def test_one_reason_why_a_model_predicts_no_words(copy_of: CopyOf, name: str) ->
     said = model.no_words
     assert ("discriminator:" in said) == (name == "ElectraForPreTraining")
     assert ("generator" in said) == (name == "ElectraForMaskedLM")
-    for ask in (lambda: trace.logits(0), lambda: can_be_asked(model), lambda: predictions(trace, [0], [None])):
+    asked = (
+        lambda: trace.logits(0),
+        lambda: can_be_asked(model),
+        lambda: predictions(trace, [0], [None]),
+        lambda: hidden(trace, 1),
+    )
+    for ask in asked:
         with pytest.raises(ValueError) as caught:
             ask()
         assert str(caught.value) == said
+    assert machine(trace).unread == said
     assert not machine(masked_run(trace, (2,)), 2).words, "its mask is in the text, and there are no words to show"
 
 

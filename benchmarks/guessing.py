@@ -16,7 +16,6 @@ from transformers.utils import logging
 
 from benchmarks.measure import Comparison, time_ratio
 from lab.analysis.words.likelihood import likelihood, scored_places
-from lab.analysis.words.masking import mask_of
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from lab.models.encoding import Encoding, encode
 from lab.models.loading import LoadedModel, load_model
@@ -48,7 +47,7 @@ def comparisons() -> Iterator[Comparison]:
     logging.disable_progress_bar()
     model = load_model(DEFAULT_MODEL)
     theirs = AutoModelForMaskedLM.from_pretrained(EMBEDDED / DEFAULT_MODEL).eval()
-    mask = mask_of(model.tokenizer)
+    mask = model.mask
     assert mask is not None
     for tokens in LENGTHS:
         encoding = encode(model.tokenizer, model.config, "the " * (tokens - 2))

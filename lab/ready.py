@@ -1,21 +1,24 @@
 """Check whether a server can do its work: ``python -m lab.ready [address]``, which the image's health check calls.
 
-Checks the models that ship, the texts, the address for feedback, the database of rooms and, if an address is given, the
-server there. Prints a sentence for each fault. Exits with 1 if the lab cannot work with the faults. PyTorch is not
-loaded, because the check runs every few seconds; the checksums of the weights, 68 MB, take a tenth of a second. Nothing
-is changed.
+Checks the models that ship, the folders in LAB_MODELS, the texts, the address for feedback, the database of rooms and,
+if an address is given, the server there. Prints a sentence for each fault. Exits with 1 if the lab cannot work with the
+faults. PyTorch is not loaded, because the check runs every few seconds; the checksums of the weights, 68 MB, take a
+tenth of a second. Nothing is changed.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import urllib.request
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from http.client import HTTPException
 
 from lab.course.feedback import WrongAddress, feedback_address
 from lab.models.catalogue import CATALOGUE, DEFAULT_MODEL, EMBEDDED, is_sound, ships
+from lab.models.folders import VARIABLE, listed
 from lab.rooms.database import Unreachable, default_url, look
 from lab.text.bundled import TextsMissing, bundled_sentences
 
@@ -43,6 +46,9 @@ def faults(address: str = "") -> Iterator[Fault]:
         bundled_sentences()
     except TextsMissing as missing:
         yield Fault(str(missing), bearable=True)
+    for folder in listed():
+        if not os.access(folder / "config.json", os.R_OK):
+            yield Fault(f"{VARIABLE} names {folder}, which has no config.json that can be read.", bearable=True)
     try:
         feedback_address()
     except WrongAddress as wrong:
@@ -54,7 +60,7 @@ def faults(address: str = "") -> Iterator[Fault]:
     if address:
         try:
             urllib.request.urlopen(f"{address}/_stcore/health", timeout=_SECONDS).read()
-        except OSError as silent:
+        except (OSError, HTTPException, ValueError) as silent:  # ValueError: what is no address
             yield Fault(f"The server at {address} does not answer ({silent}).")
 
 

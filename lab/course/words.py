@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lab.analysis.heads.values import places_left_out
+from lab.course.glossary import uses
 
 if TYPE_CHECKING:
     from lab.models.interventions import Head
@@ -34,6 +35,11 @@ def in_words(count: int) -> str:
 def escaped(text: str) -> str:
     """``text`` escaped for Markdown, so that no HTML, LaTeX or directives of Streamlit take effect."""
     return _PUNCTUATION.sub(r"\\\1", " ".join(text.split()))
+
+
+def token_in_words(name: str) -> str:
+    """Write the name of a token for Markdown: escaped, unless it is a term of the glossary, which explains itself."""
+    return name if any(uses(name)) else escaped(name)
 
 
 def plain(markdown: str) -> str:

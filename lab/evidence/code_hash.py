@@ -19,7 +19,7 @@ _ROOT = Path(__file__).parents[2]
 # Modules left out of the hash. They find, download and load models, keep results and share out the work, and change no
 # number. A result names its weights by a separate hash.
 _BRING = frozenset(
-    {f"lab.models.{name}" for name in ("catalogue", "cores", "hub", "jobs", "loading", "memo")}
+    {f"lab.models.{name}" for name in ("catalogue", "cores", "families.library", "hub", "jobs", "loading", "memo")}
     | {f"lab.evidence.{name}" for name in ("code_hash", "measurement", "shipped")}
 )
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)

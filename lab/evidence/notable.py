@@ -7,6 +7,7 @@ The jobs of a shipped model's heads ship with the model (``heads.json`` beside t
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -30,6 +31,7 @@ from lab.models.twin import untrained_twin
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
+_LOG = logging.getLogger("lab.models")
 FILE = "heads.json"
 # The least distance of a head's score from chance (the condition of Voita et al. 2019, §5.2, for "syntactic heads").
 BETTER = 0.1
@@ -112,15 +114,26 @@ JOBS: tuple[HeadJob, ...] = (
 
 
 def shipped(model: LoadedModel) -> tuple[Notable, ...] | None:
-    """Return the jobs of a model's heads if a record ships in the model's folder; else None."""
-    return in_folder(model.source) if isinstance(model.source, Path) else None
+    """Return the jobs of a model's heads if a record of this model ships in the model's folder; else None."""
+    found, config = in_folder(model.source) if isinstance(model.source, Path) else None, model.config
+    doing = [head for each in found or () for head in each.heads]
+    return found if all(0 <= at.layer < config.layers and 0 <= at.head < config.heads for at in doing) else None
 
 
 @cache
 def in_folder(folder: Path) -> tuple[Notable, ...] | None:
-    """Read the heads with a job from a folder that need not hold a model; return None if the folder has no record."""
+    """Read the heads with a job from a folder that need not hold a model.
+
+    Return None if the folder has no record, or one that cannot be read, which the log then says once.
+    """
     path = folder / FILE
-    return from_record(json.loads(path.read_text("utf-8"))["jobs"]) if path.is_file() else None
+    if not path.is_file():
+        return None
+    try:
+        return from_record(json.loads(path.read_text("utf-8"))["jobs"])
+    except (OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
+        _LOG.warning("%s in %s cannot be read, so nobody knows the jobs of its heads: %r", FILE, folder.name, error)
+        return None
 
 
 def from_record(jobs: Mapping[str, Any]) -> tuple[Notable, ...]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.analysis.words.masking import hide, mask_of, unknown_of
+from lab.analysis.words.masking import hide
 from lab.evidence.lexicon import TEMPLATES, Forms, Template
 from lab.models.encoding import Encoding, TextError, encode
 
@@ -163,10 +163,8 @@ def _of_template(model: LoadedModel, drawn: Iterable[Sequence[MinimalPair]], mos
 
 def can_be_asked(model: LoadedModel) -> None:
     """Raise ValueError, with the reason in a sentence, if the model cannot predict a word in a sentence."""
-    if model.weights.vocabulary_head is None:
-        raise ValueError(f"{model.id} came without a language-modelling head, so it predicts no words.")
-    if not model.config.causal and mask_of(model.tokenizer) is None:
-        raise ValueError(f"{model.id} has no token that hides another.")
+    if model.no_words:
+        raise ValueError(model.no_words)
 
 
 def draw(template: Template, rng: np.random.Generator) -> Iterator[tuple[MinimalPair, MinimalPair]]:
@@ -226,7 +224,7 @@ def ask(model: LoadedModel, pair: MinimalPair) -> AskedPair | None:
             return None
         asked, encoding, counterpart = place - 1, before(good, place), before(other, place)
     else:
-        mask = mask_of(model.tokenizer)
+        mask = model.mask
         assert mask is not None  # can_be_asked saw to it
         asked, encoding, counterpart = place, hide(good, [place], mask), hide(other, [place], mask)
     return AskedPair(pair, encoding, counterpart, asked, deciding, good.token_ids[place], bad.token_ids[place])
@@ -239,7 +237,7 @@ def _in_pieces(model: LoadedModel, text: str) -> Encoding | None:
     except TextError:
         return None
     words = [word for word, special in zip(found.word_ids, found.special, strict=True) if not special]
-    unknown = unknown_of(model.tokenizer)
+    unknown = model.unknown
     whole = len(set(words)) == len(words) and not found.cut
     return found if whole and (unknown is None or unknown not in found.token_ids) else None
 

@@ -50,7 +50,7 @@ class Forming:
 
     @property
     def has_words(self) -> bool:
-        return self.now.model.weights.vocabulary_head is not None
+        return not self.now.model.headless
 
     @property
     def kind(self) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lab.analysis.words.masking import is_hidden, mask_of, place_to_start, typed_masks
+from lab.analysis.words.masking import is_hidden, place_to_start, typed_masks
 from lab.analysis.words.predictions import candidates, prediction_at
 from lab.charts.components.machine import Machine, OpenHead, Part, Values
 from lab.charts.components.word_forms import LEADS, PLAIN, Spans
@@ -70,7 +70,7 @@ def machine(trace: Trace, watched: int | None = None, layer: int | None = None, 
         words=_words(trace, at),
         ending=_ending(trace, at),
         unread=_unread(trace),
-        next_words=config.causal and trace.model.weights.vocabulary_head is not None,
+        next_words=config.causal and not trace.model.headless,
         opened=None if head is None else _opened(trace.layer(last), head, rows),
     )
 
@@ -79,7 +79,7 @@ def first_watched(trace: Trace) -> int:
     """The token that is watched at first: the first blank, the last word, or a causal model's last token."""
     if trace.model.config.causal:
         return len(trace) - 1
-    mask = mask_of(trace.model.tokenizer)
+    mask = trace.model.mask
     mask_id = -1 if mask is None else mask[1]
     return next(iter((*typed_masks(trace.encoding, mask_id), *place_to_start(trace.encoding, mask_id))), 0)
 
@@ -204,8 +204,8 @@ def _begins(trace: Trace) -> str:
 
 def _reads(trace: Trace) -> str:
     config = trace.model.config
-    if trace.model.weights.vocabulary_head is None:
-        return "This model lacks the part that predicts words."
+    if trace.model.headless:
+        return trace.model.headless
     token = "a token" if config.causal else "a blank"
     final = "brought to one scale and " * config.pre_norm
     asks = ". Which one comes next?" if config.causal else ". Which one fits?"
@@ -216,7 +216,8 @@ def _reads(trace: Trace) -> str:
 
 
 def _words(trace: Trace, watched: int) -> list[tuple[str, float]]:
-    if _unread(trace) and not is_hidden(trace, watched):
+    model = trace.model
+    if model.headless or not (model.config.causal or is_hidden(trace, watched)):
         return []
     found = candidates(prediction_at(trace, watched, None), MOST, trace.model.tokenizer)
     return [(bare(each.word), each.probability) for each in found]
@@ -224,8 +225,8 @@ def _words(trace: Trace, watched: int) -> list[tuple[str, float]]:
 
 def _unread(trace: Trace) -> str:
     """Why a token that is no blank has no words; "" if each token has."""
-    if trace.model.weights.vocabulary_head is None:
-        return "This model lacks the part that predicts words, so no word comes out."
+    if trace.model.headless:
+        return trace.model.headless
     return "" if trace.model.config.causal else "The model can read this token. Hide it, and the model guesses it."
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from lab.analysis.words.masking import asked_run, mask_of
+from lab.analysis.words.masking import asked_run
 from lab.analysis.words.predictions import Prediction, candidate, candidates, prediction_at
 from lab.charts.base.colour import CHOSEN
 from lab.charts.components.word_forms import OnPage
@@ -100,15 +100,14 @@ def filling_model(chosen: str) -> LoadedModel:
     if can_fill(model):
         return model
     default = runs.model(available(DEFAULT_MODEL))
-    st.caption(f"{escaped(model.id)} was not trained to fill blanks, so you see {escaped(default.id)} here.")
+    reason = model.no_words or f"{model.id} was not trained to fill blanks."
+    st.caption(f"{escaped(reason)} So you see {escaped(default.id)} here.")
     return default
 
 
 def can_fill(model: LoadedModel) -> bool:
     """Return whether a model has a token for a hidden word, and predicts words."""
-    return (
-        not model.config.causal and mask_of(model.tokenizer) is not None and model.weights.vocabulary_head is not None
-    )
+    return not model.config.causal and not model.no_words
 
 
 def asked(model: LoadedModel, text: str) -> AskedBlank | None:
@@ -116,7 +115,7 @@ def asked(model: LoadedModel, text: str) -> AskedBlank | None:
 
     Raises TextError for a text with nothing to read.
     """
-    mask = mask_of(model.tokenizer)
+    mask = model.mask
     if mask is None:
         return None
     first = _WRITTEN.search(text)

@@ -16,7 +16,7 @@ from lab.models.encoding import Encoding
 from lab.models.forward import Steps
 from lab.models.interventions import Interventions
 from lab.models.one_token import model_at, of_token
-from lab.models.trace import inputs, outputs
+from lab.models.trace import inputs, outputs, require_numbers
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
@@ -67,18 +67,22 @@ def layer_attentions(model: LoadedModel, encodings: Sequence[Encoding]) -> Itera
     x = embed_batch(model, encodings)
     for w in model.weights.layers:
         layer = forward.run_layer(x, w, model.config)
-        yield layer.attention.attention
         x = layer.output
+        require_numbers(model, x)
+        yield layer.attention.attention
 
 
 @torch.inference_mode()
 def run_batch(model: LoadedModel, encodings: Sequence[Encoding], changes: Interventions = _NOTHING) -> Tensor:
     """The residual streams of texts of equal length, (L+1, b, n, d), with the same ``changes`` made to every text.
 
-    Raises ValueError for patches, which apply to a single text, and for a head or token that does not exist.
+    Raises ValueError for patches, which apply to a single text, and for a head or token that does not exist; TextError
+    for a run without finite numbers.
     """
     x, steps = _start(model, encodings, changes)
-    return forward.run_model(x, model.weights, steps)
+    states = forward.run_model(x, model.weights, steps)
+    require_numbers(model, states)
+    return states
 
 
 def _start(model: LoadedModel, encodings: Sequence[Encoding], changes: Interventions) -> tuple[Tensor, list[Steps]]:
@@ -100,7 +104,9 @@ def run_batch_at(
     if changes != Interventions(zero_heads=changes.zero_heads):  # other changes may combine tokens
         return of_token(run_batch(model, encodings, changes)[-1], places)[:, 0]
     x, steps = _start(model, encodings, changes)
-    return model_at(x, model.weights, places, steps)
+    states = model_at(x, model.weights, places, steps)
+    require_numbers(model, states)
+    return states
 
 
 @torch.inference_mode()

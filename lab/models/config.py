@@ -32,6 +32,7 @@ class ModelConfig:
     pre_norm  true if LayerNorm comes before each sublayer (GPT-2, ModernBERT), not after the residual sum (BERT)
     window    the number of tokens to either side that a token sees in a local layer (ModernBERT); None if no layer is
               local
+    from_end  true if a text of more than ``max_tokens`` tokens keeps its end, false if it keeps its beginning
     """
 
     family: str
@@ -51,6 +52,7 @@ class ModelConfig:
     biases: bool = True  # False for ModernBERT, which has no biases: the lab sets them to 0
     scaled_scores: bool = True
     position_offset: int = 0  # RoBERTa's first position is 2: its padding id + 1
+    from_end: bool = False
 
     @property
     def head_width(self) -> int:

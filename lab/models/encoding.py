@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from lab.models.families.library import boundary
+
 if TYPE_CHECKING:
+    import tokenizers
     from tokenizers import Tokenizer
 
     from lab.models.config import ModelConfig
+    from lab.models.loading import LoadedModel
 
 
 class TextError(ValueError):
@@ -67,31 +71,28 @@ def clean(text: str) -> str:
 def encode(tokenizer: Tokenizer, config: ModelConfig, text: str, pair: str | None = None) -> Encoding:
     """Tokenize ``text`` (and ``pair``) with the model's special tokens, cut at the model's limit.
 
-    A pair is cut from the longer text first, as in Hugging Face. Raises :class:`TextError` if no token is left to read,
-    and TypeError for a text that is not a string.
+    A pair is cut from the longer text first, as in Hugging Face. Raises :class:`TextError` if no token is left to read
+    or the tokenizer fails, and TypeError for a text that is not a string.
     """
     _require_strings(text, pair)
     text, pair = clean(text), clean(pair) if pair and pair.strip() else None
     if not text.strip():
         raise TextError("There is no text yet. Type a sentence, or pick one of the examples.")
-    full = tokenizer.encode(text, pair)
-    around = tokenizer.num_special_tokens_to_add(pair is not None)
-    if 0 in full.sequence_ids and config.max_tokens <= around:
-        raise TextError(
-            f"This model has only {config.max_tokens} places for tokens, and the {around} special tokens around the "
-            "text leave no room for a word. Choose another model."
-        )
-    if config.max_tokens < len(full):
-        # Use a private copy of the tokenizer, because truncation is a setting and all sessions share the tokenizer.
-        limited = type(tokenizer).from_str(tokenizer.to_str())
-        limited.enable_truncation(config.max_tokens, strategy="longest_first")
-        kept = limited.encode(text, pair)
-    else:
-        kept = full
+    with boundary("this text with the model's tokenizer", TextError):
+        full = tokenizer.encode(text, pair)
+        around = tokenizer.num_special_tokens_to_add(pair is not None)
+        fits = len(full) <= config.max_tokens
+        kept = full if fits or config.max_tokens <= around else _cut(tokenizer, config, text, pair)
     # type_ids follow the model's template (RoBERTa: all 0); sequence_ids give the text of each token.
     sequences = kept.sequence_ids
-    if 0 not in sequences:
+    if 0 not in full.sequence_ids:
         raise TextError("This text holds no characters the tokenizer keeps. Type a word.")
+    if len(kept) > config.max_tokens or not {*full.sequence_ids} <= {*sequences}:
+        each = "" if pair is None else " of each text"
+        raise TextError(
+            f"This model has only {config.max_tokens} places for tokens, and the {around} special tokens around the "
+            f"text leave no room for a word{each}. Choose another model."
+        )
     return Encoding(
         text=text,
         pair=pair,
@@ -104,6 +105,16 @@ def encode(tokenizer: Tokenizer, config: ModelConfig, text: str, pair: str | Non
         special=tuple(bool(flag) for flag in kept.special_tokens_mask),
         cut=len(full) - len(kept),
     )
+
+
+def _cut(tokenizer: Tokenizer, config: ModelConfig, text: str, pair: str | None) -> tokenizers.Encoding:
+    """Tokenize texts that are too long for the model, and leave out what does not fit."""
+    # Use a private copy of the tokenizer, because truncation is a setting and all sessions share the tokenizer.
+    limited = type(tokenizer).from_str(tokenizer.to_str())
+    limited.encode_special_tokens = tokenizer.encode_special_tokens  # the only setting that a copy loses
+    side = "left" if config.from_end else "right"
+    limited.enable_truncation(config.max_tokens, strategy="longest_first", direction=side)
+    return limited.encode(text, pair)
 
 
 def fitted(config: ModelConfig, encoding: Encoding) -> Encoding:
@@ -129,16 +140,17 @@ def _require_strings(text: object, pair: object) -> None:
             raise TypeError(f"{name} must be one string, not {type(value).__name__}.{remedy}")
 
 
-def padded(tokenizer: Tokenizer, config: ModelConfig, encoding: Encoding, count: int) -> Encoding | None:
+def padded(model: LoadedModel, encoding: Encoding, count: int) -> Encoding | None:
     """Return ``encoding`` with ``count`` padding tokens at the end, like a shorter text in a batch (Devlin et al.
     2019).
 
-    None for a tokenizer without a padding token, or if the model's limit leaves no room.
+    None for a model without a padding token, or if the model's limit leaves no room, or if the last padding token would
+    see nothing but padding in a local layer.
     """
-    known = ((name, tokenizer.token_to_id(name)) for name in ("[PAD]", "<pad>"))
-    token, token_id = next(((name, found) for name, found in known if found is not None), ("", None))
-    if token_id is None or token_id >= config.vocabulary or len(encoding) + count > config.max_tokens:
+    config, padding = model.config, model.padding
+    if padding is None or len(encoding) + count > config.max_tokens or count > (config.window or count):
         return None
+    token, token_id = padding
     return replace(
         encoding,
         tokens=encoding.tokens + (token,) * count,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +15,16 @@ from tokenizers import Tokenizer
 from lab.models.catalogue import CATALOGUE, EMBEDDED, ModelCard, ModelUnavailable, card
 from lab.models.config import CheckpointError, ModelConfig
 from lab.models.families.family import Family
-from lab.models.families.library import answer, left_out, library_tokenizer, require_module, whole_config
-from lab.models.families.registry import family_of, model_type_of, read_weights
+from lab.models.families.library import (
+    NO_LIMIT,
+    LibraryTokenizer,
+    answer,
+    left_out,
+    library_tokenizer,
+    require_module,
+    whole_config,
+)
+from lab.models.families.registry import FAMILIES, family_of, model_type_of, read_weights
 from lab.models.memo import size_of
 from lab.models.weights import VocabularyHead, Weights
 
@@ -41,7 +49,11 @@ class LoadedModel:
     """A model ready to run. ``source`` is its checkpoint: a folder, or tensors made in memory (toys).
 
     ``made`` is the call that makes the model again, for notebooks; it names only the last part of a folder's path,
-    because the folders of a server are private.
+    because the folders of a server are private. ``named`` has the special tokens that the tokenizer's settings name, by
+    their roles, such as "mask_token".
+
+    Whether a model has a part is asked here, and nowhere else: ``headless``, ``no_words``, ``pairs``, ``mask``,
+    ``unknown``, ``padding``, ``first_token``.
     """
 
     id: str
@@ -49,6 +61,7 @@ class LoadedModel:
     tokenizer: Tokenizer
     source: Path | Checkpoint
     made: partial[LoadedModel] | None = None
+    named: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def config(self) -> ModelConfig:
@@ -56,13 +69,74 @@ class LoadedModel:
 
     @property
     def vocabulary_head(self) -> VocabularyHead:
-        """The head that turns a vector into words. Raises ValueError if the checkpoint has none."""
+        """The head that turns a vector into words. Raises ValueError, with the reason, if the model has none."""
         head = self.weights.vocabulary_head
         if head is None:
-            raise ValueError(
-                f"{self.id} came without a language-modelling head that this lab reads, so it predicts no words."
-            )
+            raise ValueError(self.headless)
         return head
+
+    @property
+    def headless(self) -> str:
+        """The reason why the model gives words no scores, in a sentence; empty if it has a vocabulary head."""
+        if self.weights.vocabulary_head is not None:
+            return ""
+        if self.weights.replaced_head is not None:
+            return (
+                f"{self.id} is an ELECTRA discriminator: it was trained to tell which words of a text were replaced, "
+                "not to predict hidden words. So it has no vocabulary head and predicts no words."
+            )
+        if FAMILIES[self.config.family].decoder is None:
+            return (
+                f"{self.id} is an ELECTRA model without a discriminator's head. This lab does not read the vocabulary "
+                "head of an ELECTRA generator, so the model predicts no words here."
+            )
+        missing = "a vocabulary head, the part that turns a vector into a word"
+        return f"{self.id} came without {missing}, so it predicts no words."
+
+    @property
+    def no_words(self) -> str:
+        """The reason why the model predicts no words of a text, in a sentence; empty if it predicts them."""
+        if not self.headless and not self.config.causal and self.mask is None:
+            return f"The tokenizer of {self.id} has no mask token that the model knows, so no word can be hidden."
+        return self.headless
+
+    @property
+    def pairs(self) -> bool:
+        """Whether the model has a next-sentence head, which tells if two texts belong together."""
+        return self.weights.pair_head is not None
+
+    @cached_property
+    def mask(self) -> tuple[str, int] | None:
+        """The mask token, which hides other tokens, and its id; None for a model without one (GPT-2)."""
+        return self._special("mask_token", "[MASK]", "<mask>")
+
+    @cached_property
+    def padding(self) -> tuple[str, int] | None:
+        """The padding token and its id, or None."""
+        return self._special("pad_token", "[PAD]", "<pad>")
+
+    @cached_property
+    def unknown(self) -> int | None:
+        """The id of the token for characters that the vocabulary lacks, or None."""
+        # GPT-2 names its end of a text here, which it never writes for an unknown character.
+        found = self._special("unk_token", "[UNK]", "<unk>")
+        return None if found is None or found[0] == self.named.get("eos_token") else found[1]
+
+    @cached_property
+    def first_token(self) -> str | None:
+        """The special token that begins every text, such as [CLS], or None.
+
+        In an encoder, the vector of this token is for the whole text.
+        """
+        read = answer(self.tokenizer, self.id)
+        return read.tokens[0] if read.special_tokens_mask[:1] == [1] else None
+
+    def _special(self, role: str, *usual: str) -> tuple[str, int] | None:
+        """Return the special token of this role: the named one, else the first of the ``usual`` ones that exists."""
+        names = (self.named[role],) if role in self.named else usual
+        known = ((name, self.tokenizer.token_to_id(name)) for name in names)
+        rows = self.config.vocabulary  # a token that was added to the tokenizer alone has no vector
+        return next(((name, found) for name, found in known if found is not None and found < rows), None)
 
     @property
     def nbytes(self) -> int:
@@ -123,11 +197,17 @@ def _load_folder(model_id: str, folder: Path) -> LoadedModel:
         raise CheckpointError(f"{error}{_on_defaults(folder, checkpoint)}") from error
     if not _ships(folder):
         require_module(checkpoint.config, family, family.reference_class(weights), folder.name)
-    tokenizer, segments = read_tokenizer(folder, family)
-    if not segments:  # then Hugging Face gives segment 0 to both texts of a pair
-        weights = replace(weights, config=replace(weights.config, segments=min(weights.config.segments, 1)))
-    _check_tokenizer(tokenizer, weights.config, folder.name)
-    return LoadedModel(model_id, weights, tokenizer, folder, partial(load_model, model_id))
+    read = read_tokenizer(folder, family)
+    config = replace(
+        weights.config,
+        # Without numbers of segments, Hugging Face gives segment 0 to both texts of a pair.
+        segments=weights.config.segments if read.segments else min(weights.config.segments, 1),
+        max_tokens=min(weights.config.max_tokens, read.limit),
+        from_end=read.from_end,
+    )
+    _check_tokenizer(read.tokenizer, config, folder.name)
+    made = partial(load_model, model_id)
+    return LoadedModel(model_id, replace(weights, config=config), read.tokenizer, folder, made, read.named)
 
 
 def _ships(folder: Path) -> bool:
@@ -177,6 +257,11 @@ def _check_tokenizer(tokenizer: Tokenizer, config: ModelConfig, name: str) -> No
             f"the tokenizer knows {len(vocabulary)} tokens, with ids up to {largest}, and the model only {known}: "
             f"{name} holds the tokenizer of another model."
         )
+    if dropout := getattr(tokenizer.model, "dropout", None):
+        raise CheckpointError(
+            f"the tokenizer in {name} has dropout {dropout:g}, so it cuts the same text in another way each time. Set "
+            "dropout to null in tokenizer.json."
+        )
     sample = answer(tokenizer, name)
     for token, i, special in zip(sample.tokens, sample.ids, sample.special_tokens_mask, strict=True):
         if special and i >= known:
@@ -220,10 +305,12 @@ def read_tensors(folder: Path) -> dict[str, Tensor]:
     """All tensors of ``model.safetensors``, or of the shards in its index."""
     tensors: dict[str, Tensor] = {}
     for name in _shards(folder):
-        # Shards are in the same folder as their index, so ignore the path in a name.
-        path = folder / Path(name).name
-        if not path.exists():
-            raise CheckpointError(f"{folder.name} has no {path.name}. This lab reads safetensors only.")
+        # Shards may be in folders below their index. Look at the name alone: in Hugging Face's cache, files are links.
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            raise CheckpointError(f"the index in {folder.name} names a file outside of this folder, {name!r}.")
+        path = folder / name
+        if not path.is_file():
+            raise CheckpointError(f"{folder.name} has no {name}. This lab reads safetensors only.")
         tensors.update(read_safetensors(path, folder.name))
     return tensors
 
@@ -237,8 +324,8 @@ def read_safetensors(path: Path, model: str) -> dict[str, Tensor]:
         raise CheckpointError(f"{path.name} in {model} is damaged; download it again.") from error
 
 
-def read_tokenizer(folder: Path, family: Family) -> tuple[Tokenizer, bool]:
-    """Return the tokenizer of a folder with a model of ``family``, and whether it numbers the segments of a pair.
+def read_tokenizer(folder: Path, family: Family) -> LibraryTokenizer:
+    """Return the tokenizer of a folder with a model of ``family``.
 
     A folder that does not ship with the lab has the tokenizer that Hugging Face's AutoTokenizer makes of it.
     """
@@ -250,15 +337,18 @@ def read_tokenizer(folder: Path, family: Family) -> tuple[Tokenizer, bool]:
             raise CheckpointError(f"tokenizer.json in {folder.name} describes no tokenizer; download it again.")
     elif not any(all((folder / name).exists() for name in names) for names in VOCABULARIES):
         raise CheckpointError(
-            f"{folder.name} has neither tokenizer.json nor a vocabulary: vocab.txt, or vocab.json with merges.txt."
+            f"{folder.name} has neither tokenizer.json nor a vocabulary: "
+            f"{', or '.join(' with '.join(names) for names in VOCABULARIES)}."
         )
-    if (folder / "tokenizer_config.json").exists():
-        read_json(folder / "tokenizer_config.json")
+    settings = folder / "tokenizer_config.json"
+    said = read_json(settings) if settings.exists() else {}
     if _ships(folder):
-        tokenizer, segments = Tokenizer.from_file(str(path)), True
+        named = {role: token for role, token in said.items() if role.endswith("_token") and isinstance(token, str)}
+        limit = said.get("model_max_length", NO_LIMIT)
+        read = LibraryTokenizer(Tokenizer.from_file(str(path)), True, limit, False, named)
     else:
-        tokenizer, segments = library_tokenizer(folder, family)
+        read = library_tokenizer(folder, family)
     # Switch off padding and truncation, which may have been saved as on, so that the lab shows the whole text.
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    return tokenizer, segments
+    read.tokenizer.no_padding()
+    read.tokenizer.no_truncation()
+    return read

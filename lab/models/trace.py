@@ -7,16 +7,18 @@ of 512 tokens through bert-base holds 20 MB instead of 600 MB.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import torch
 from torch import Tensor
 
 from lab.models import forward
-from lab.models.encoding import Encoding, encode, fitted, word_of
+from lab.models.encoding import Encoding, TextError, encode, fitted, word_of
 from lab.models.interventions import Interventions
 from lab.models.layer_trace import LayerTrace
 from lab.models.memo import Memo, once
@@ -81,12 +83,12 @@ class Trace:
         """The parts of the first layer's input, recomputed."""
         return embed(self.model, self.encoding, self.interventions)
 
-    def layer(self, index: int) -> LayerTrace:
+    def layer(self, index: SupportsIndex) -> LayerTrace:
         """All steps inside layer ``index`` (from 0), recomputed from the layer's input.
 
-        Raises IndexError for a layer that the model does not have.
+        Raises IndexError for a layer that the model does not have, and TypeError for anything but a whole number.
         """
-        layers = self.model.config.layers
+        index, layers = whole(index), self.model.config.layers
         if not 0 <= index < layers:
             raise IndexError(f"layer {index}: {self.model.id} has layers 0 to {layers - 1}.")
         return _LAYERS.get(self, index, lambda: self._layer(index))
@@ -96,7 +98,11 @@ class Trace:
         config, w = self.model.config, self.model.weights.layers[index]
         changes = self.interventions.with_padding(len(self), self.encoding.padding)
         steps = changes.steps(index, config, len(self))
-        return LayerTrace.of(index, w, forward.run_layer(self.hidden_states[index], w, config, steps))
+        made = LayerTrace.of(index, w, forward.run_layer(self.hidden_states[index], w, config, steps))
+        # Masked scores are -inf, and come from scores that must be finite.
+        inside = (each for name, each in vars(made).items() if isinstance(each, Tensor) and name != "scaled_scores")
+        require_numbers(self.model, *inside)
+        return made
 
     @property
     def nbytes(self) -> int:
@@ -119,14 +125,19 @@ class Trace:
         return outputs(self.model, self.hidden_states[-1])
 
     @torch.inference_mode()
-    def logits(self, positions: int | Sequence[int]) -> Tensor:
+    def logits(self, positions: SupportsIndex | Iterable[SupportsIndex]) -> Tensor:
         """Return the scores of every word at the k ``positions`` only, (k, vocabulary).
 
-        Raises ValueError if the checkpoint has no vocabulary head.
+        Raises ValueError if the checkpoint has no vocabulary head, and TypeError for a position that is not a whole
+        number.
         """
         head = self.model.vocabulary_head
-        chosen = [positions] if isinstance(positions, int) else list(positions)
-        return forward.vocabulary_logits(self.output[chosen], head, self.model.config)
+        # A tensor with a single number is iterable for Python, and yet one position.
+        if isinstance(positions, Iterable) and getattr(positions, "ndim", 1) != 0:
+            chosen = [whole(each) for each in positions]
+        else:
+            chosen = [whole(positions)]
+        return self._scores(forward.vocabulary_logits(self.output[chosen], head, self.model.config))
 
     @property
     @torch.inference_mode()
@@ -135,7 +146,7 @@ class Trace:
         head = self.model.weights.pair_head
         if head is None:
             raise ValueError(f"{self.model.id} came without a next-sentence head.")
-        return forward.pair_logits(self.output[0], head)
+        return self._scores(forward.pair_logits(self.output[0], head))
 
     @property
     @torch.inference_mode()
@@ -147,7 +158,28 @@ class Trace:
         head = self.model.weights.replaced_head
         if head is None:
             raise ValueError(f"{self.model.id} came without a replaced-token head; ELECTRA discriminators have one.")
-        return forward.replaced_logits(self.output, head, self.model.config.activation)
+        return self._scores(forward.replaced_logits(self.output, head, self.model.config.activation))
+
+    def _scores(self, found: Tensor) -> Tensor:
+        require_numbers(self.model, found)
+        return found
+
+
+def whole(given: Any) -> int:
+    """Return a whole number of Python, NumPy or PyTorch as Python's. Raises TypeError for anything else."""
+    boolean = isinstance(given, bool) or getattr(given, "dtype", None) == torch.bool
+    if boolean or not hasattr(given, "__index__"):
+        raise TypeError(f"Layers and positions are whole numbers, counted from 0, and {given!r} is not one.")
+    return operator.index(given)
+
+
+def require_numbers(model: LoadedModel, *found: Tensor) -> None:
+    """Raise TextError if a vector (..., d) of a run is too long for a number of 32 bits, or has nan in it."""
+    if not all(each.norm(dim=-1).isfinite().all() for each in found):
+        raise TextError(
+            f"The numbers of this run through {model.id} grow too large for 32 bits, so there is no result. Choose "
+            "another model; if every text ends like this, the checkpoint is damaged."
+        )
 
 
 def outputs(model: LoadedModel, last: Tensor) -> Tensor:
@@ -173,9 +205,11 @@ def inputs(model: LoadedModel, encoding: Encoding) -> tuple[Tensor, Tensor, Tens
 def trace(model: LoadedModel, text: str, pair: str | None = None, interventions: Interventions = _NOTHING) -> Trace:
     """Run ``text`` (and an optional second sentence) through ``model``.
 
-    Raises :class:`lab.models.encoding.TextError` for a text without tokens and ValueError for an
-    intervention on a layer, head or token that does not exist.
+    Raises :class:`lab.models.encoding.TextError` for a text without tokens or a run without finite numbers, ValueError
+    for an intervention on a layer, head or token that does not exist, and TypeError for a model that is not loaded.
     """
+    if isinstance(model, str | Path):
+        raise TypeError(f"{str(model)!r} is the name of a model. Load the model first: lab.load_model({str(model)!r}).")
     encoding = encode(model.tokenizer, model.config, text, pair)
     return trace_encoding(model, encoding, interventions)
 
@@ -184,11 +218,13 @@ def trace(model: LoadedModel, text: str, pair: str | None = None, interventions:
 def trace_encoding(model: LoadedModel, encoding: Encoding, interventions: Interventions = _NOTHING) -> Trace:
     """Run an :class:`Encoding` made or changed by hand (tokens masked, segments swapped)."""
     encoding = fitted(model.config, encoding)
-    interventions.check(model.config, len(encoding))
     changes = interventions.with_padding(len(encoding), encoding.padding)
+    changes.check(model.config, len(encoding))
     steps = [changes.steps(layer, model.config, len(encoding)) for layer in range(model.config.layers)]
     x = embed(model, encoding, changes).output
-    return Trace(model, encoding, interventions, forward.run_model(x, model.weights, steps, changes.patch))
+    states = forward.run_model(x, model.weights, steps, changes.patch)
+    require_numbers(model, states)
+    return Trace(model, encoding, interventions, states)
 
 
 def embed(model: LoadedModel, encoding: Encoding, changes: Interventions) -> forward.Embeddings:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -71,10 +72,11 @@ def random_twin(model: LoadedModel, seed: int = 0) -> LoadedModel:
         for name in sorted(trained)  # so that the numbers do not depend on the order in the file
         if _is_weight(trained[name]) and name != tied
     }
-    weights = family.read_weights(config, tensors)
+    # The model's own configuration, because the tokenizer may limit what config.json allows.
+    weights = replace(family.read_weights(config, tensors), config=model.config)
     # Keep the call, not the model, so that a twin does not keep the trained weights in memory.
     made: Any = model.made and partial(cast("Any", random_twin), model.made, seed)
-    return LoadedModel(twin_id(model.id, seed), weights, model.tokenizer, Checkpoint(config, tensors), made)
+    return replace(model, id=twin_id(model.id, seed), weights=weights, source=Checkpoint(config, tensors), made=made)
 
 
 def _is_weight(tensor: Tensor) -> bool:

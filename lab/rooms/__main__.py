@@ -7,6 +7,7 @@ not answer, or has no such room.
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -24,7 +25,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     deleting = commands.add_parser("delete", help="delete rooms and all their answers")
     deleting.add_argument("codes", nargs="*", metavar="CODE", help="the codes of rooms, as K7W2QD")
     deleting.add_argument(
-        "--unused", type=float, metavar="MINUTES", help="all rooms without a sign of their teachers for so long; 0: all"
+        "--unused",
+        type=_minutes,
+        metavar="MINUTES",
+        help="all rooms without a sign of their teachers for so long; 0: all",
     )
     asked = parser.parse_args(arguments)
     if asked.command == "delete" and bool(asked.codes) == (asked.unused is not None):
@@ -37,6 +41,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Unreachable as away:
         print(away, file=sys.stderr)
         return 1
+
+
+def _minutes(typed: str) -> float:
+    try:
+        found = float(typed)
+    except ValueError:
+        found = math.nan
+    if not 0 <= found < math.inf:
+        raise argparse.ArgumentTypeError(f"{typed!r} is not a number of minutes; it must be a number from 0.")
+    return found
 
 
 def _list(rooms: Rooms) -> int:

@@ -156,7 +156,8 @@ class OpenPage:
         cut = traced.encoding.cut
         if cut:
             name, limit = escaped(traced.model.id), traced.model.config.max_tokens
-            where = ", from the longer text first" if traced.pair else " from the end"
+            side = "beginning" if traced.model.config.from_end else "end"
+            where = f", from the {side} of the longer text first" if traced.pair else f" from the {side}"
             st.warning(
                 f"{whose}{name} reads at most {limit} tokens, so {cut} were cut{where}.",
                 icon=":material/content_cut:",

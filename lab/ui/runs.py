@@ -12,7 +12,7 @@ import os
 import sys
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
@@ -29,10 +29,13 @@ from lab.models.catalogue import (
     ships,
     twin_of,
 )
+from lab.models.folders import by_name, listed
 from lab.text.tags.pipeline import PipelineUnavailable, pipeline
 from lab.ui import memory
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from lab.evidence.notable import Notable
     from lab.models.batches import ProgressFunction
     from lab.models.interventions import Interventions
@@ -52,11 +55,8 @@ _head_jobs: dict[str, tuple[Notable, ...]] = {}
 
 
 def local_models() -> dict[str, Path]:
-    """Return the checkpoint folders that the operator offers, by name: ``LAB_MODELS=/a/folder:/another``."""
-    named = [path for path in os.environ.get("LAB_MODELS", "").split(os.pathsep) if path]
-    # os.path leaves a home that it does not know as it is, where pathlib raises an error on every page.
-    paths = [Path(os.path.expanduser(path)).absolute() for path in named]  # noqa: PTH111
-    return {path.name: path for path in paths}
+    """Return the checkpoint folders that the operator offers, by their names."""
+    return by_name(listed())
 
 
 def downloads_allowed() -> bool:
@@ -149,8 +149,10 @@ def _loaded(model_id: str) -> LoadedModel:
         _LOG.error(reason)
         raise ModelUnavailable(reason)
     torch.set_num_threads(1)
-    # A folder with the name of a model that ships does not take that model's place.
-    loaded = load_model(model_id if _ships(model_id) else local_models().get(model_id, model_id))
+    folder = local_models().get(model_id)
+    loaded = load_model(folder or model_id)
+    if loaded.id != model_id:  # the name that a folder shares with others is longer here
+        loaded = replace(loaded, id=model_id, made=partial(load_model, model_id))
     settle()
     return loaded
 

@@ -143,3 +143,39 @@ def test_random_weights_know_no_grammar_and_do_not_copy(untrained: LoadedModel) 
     assert not [each.job.id for each in found if each.job.id not in ("broad", "same_word", "delimiter")]
     assert all(doing.score >= NEAR_UNIFORM for each in found if each.job.id == "broad" for doing in each.heads)
     assert not shipped(untrained) and {each.job for each in found} <= set(JOBS)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        b"",
+        b"{",
+        b"\xff\xfe",
+        b"[]",
+        b"{}",
+        b'{"jobs": 5}',
+        b'{"jobs": []}',
+        b'{"jobs": {"broad": {}}}',
+        b'{"jobs": {"broad": {"chance": null, "heads": [[1, 2]]}}}',
+        b'{"jobs": {"broad": {"chance": null, "heads": [["a", "b", 1]]}}}',
+        b'{"jobs":' + b"[" * 100_000,
+        b'{"jobs": {"broad": {"chance": null, "heads": [[9, 1, 0.9]]}}}',  # of a deeper model
+        b'{"jobs": {"broad": {"chance": null, "heads": [[1, 0, 0.9]]}}}',
+        None,
+    ],
+)
+def test_a_record_that_cannot_be_read_is_none(record: bytes | None, tmp_path: Path) -> None:
+    """Beside an operator's model: its heads can then be measured, and no page fails."""
+    folder = write_checkpoint(tmp_path / "mine", "bert")
+    if record is None:
+        (folder / "heads.json").mkdir()
+    else:
+        (folder / "heads.json").write_bytes(record)
+    assert shipped(load_model(folder)) is None
+
+
+def test_a_record_beside_an_operators_model_is_read(tmp_path: Path) -> None:
+    folder = write_checkpoint(tmp_path / "mine", "bert")
+    (folder / "heads.json").write_text('{"jobs": {"broad": {"chance": null, "heads": [[2, 4, 0.9]]}}}')
+    found = shipped(load_model(folder))
+    assert found is not None and found[0].heads == (Doing(1, 3, 0.9),)

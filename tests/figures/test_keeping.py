@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import lab
-from lab.analysis.words.masking import hide, mask_of
+from lab.analysis.words.masking import hide
 from lab.charts.components.word_forms import OnPage
 from lab.charts.kept import vega
 from lab.charts.kept.drawings import Live
@@ -229,7 +229,7 @@ def test_the_stamp_names_all_runs_and_the_comparison(trace: Trace) -> None:
     assert ("Changed in this run", "no scaling") in lines
     assert compared(lab.prove(trace.model, twice)).startswith("differs from scaled_scores on")
     assert not [name for name, _ in lines if name.startswith("Tokens")]
-    mask = mask_of(trace.model.tokenizer)
+    mask = trace.model.mask
     assert mask is not None
     hidden = trace_encoding(trace.model, hide(lab.trace(trace.model, "The cat sat.").encoding, [2], mask))
     assert ("Tokens that the model read", "[CLS] the [MASK] sat . [SEP]") in stamp([hidden])

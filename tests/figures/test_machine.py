@@ -123,7 +123,7 @@ def test_the_parts_are_those_of_the_family(tiny_checkpoint: TinyCheckpoint, fami
     assert shapes["attention"] == f"4 × {n} × {n}" and shapes["neurons"] == f"{n} × 64"
     assert {shape for id, shape in shapes.items() if "norm" in id or "add" in id or id == "vectors"} == {f"{n} × 32"}
     assert set(figure.strips) == {*shapes} & {"norm_1", "add_1", "norm_2", "neurons"}
-    assert (trace.model.weights.vocabulary_head is None) == (not figure.words and "lacks the part" in figure.unread)
+    assert (trace.model.weights.vocabulary_head is None) == (not figure.words and "predicts no words" in figure.unread)
     vectors = next(part.says for part in figure.parts if part.id == "vectors")
     assert ("segment" in vectors) == (trace.model.weights.embeddings.segment is not None)
     assert ("place" in vectors) == (trace.model.weights.embeddings.position is not None)

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import lab
-from lab.analysis.words.masking import hide, mask_of
+from lab.analysis.words.masking import hide
 from lab.charts.tokens import tables
 from lab.figures import attention
 from lab.figures.notebook import notebook, python_of
@@ -51,7 +51,7 @@ def test_text_and_pair_come_back_to_the_letter(text: str, pair: str | None) -> N
 
 
 def test_interventions_and_hidden_words_come_back(plain: Trace) -> None:
-    model, mask = plain.model, mask_of(plain.model.tokenizer)
+    model, mask = plain.model, plain.model.mask
     assert mask is not None
     changes = lab.Interventions(zero_heads=frozenset({(0, 2), (1, 0)}), no_scaling=True, blocked=frozenset({(1, 2)}))
     changed = lab.trace(model, "The cat sat.", interventions=changes)

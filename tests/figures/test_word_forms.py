@@ -12,7 +12,6 @@ import torch
 import lab
 from lab.analysis.flow.ways import CutEffect
 from lab.analysis.layers.lens import first_read
-from lab.analysis.words.masking import mask_of
 from lab.charts.components.word_forms import CUT_TOKENS, OnPage, WordForms, text_of
 from lab.course.sentences.first import BLANK, FIRST
 from lab.figures.forming import MOST
@@ -41,7 +40,7 @@ def theirs(model: str, family: Family) -> Theirs:
 def asked(model: str, text: str) -> tuple[Trace, int]:
     """A sentence of the first page, and where its word forms: at the blank, or at the last token before it."""
     loaded = lab.load_model(model)
-    mask = mask_of(loaded.tokenizer)
+    mask = loaded.mask
     if mask is None:
         trace = lab.trace(loaded, text.partition(BLANK)[0].strip())
         return trace, len(trace) - 1

@@ -104,7 +104,7 @@ def test_what_is_no_batch_is_refused(lab_model: LabModel) -> None:
     assert len(one) != len(two)
     with pytest.raises(ValueError, match="one length"):
         embed_batch(model, [one, two])
-    filled = padded(model.tokenizer, model.config, one, 2)
+    filled = padded(model, one, 2)
     assert filled is not None
     with pytest.raises(ValueError, match="without padding"):
         embed_batch(model, [filled])

@@ -119,7 +119,53 @@ def test_an_index_cannot_lead_out_of_the_folder(folder: Path) -> None:
     index = {"weight_map": {"secret": "../outside.safetensors"}}
     (folder / "model.safetensors").unlink()
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
-    refused(folder, "mine has no outside.safetensors")
+    refused(folder, "outside of this folder", "'../outside.safetensors'")
+    index["weight_map"]["secret"] = str(folder.parent / "outside.safetensors")
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    refused(folder, "outside of this folder")
+
+
+def test_shards_in_a_folder_below_their_index(folder: Path) -> None:
+    """As Hugging Face opens them."""
+    whole = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    index: dict[str, dict[str, str]] = {"metadata": {}, "weight_map": {}}
+    for number, name in enumerate(sorted(whole)):
+        index["weight_map"][name] = f"parts/{number % 2}/model.safetensors"
+    for shard in {*index["weight_map"].values()}:
+        (folder / shard).parent.mkdir(parents=True)
+        save_file({name: whole[name] for name in whole if index["weight_map"][name] == shard}, folder / shard)
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    model = load_model(folder)
+    assert prove(model, trace(model, SENTENCE, PAIR)).passed
+    (folder / "parts" / "1" / "model.safetensors").unlink()
+    refused(folder, "mine has no parts/1/model.safetensors")
+
+
+def test_each_vocabulary_that_is_read_is_named(folder: Path) -> None:
+    (folder / "tokenizer.json").unlink()
+    refused(folder, "vocab.txt", "vocab.json with merges.txt", "sentencepiece.bpe.model")
+
+
+def test_a_tokenizer_that_cuts_at_random_is_refused(tiny_checkpoint: TinyCheckpoint, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(tiny_checkpoint("gpt2"), tmp_path / "mine"))
+    content = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    content["model"]["dropout"] = 0.3
+    (folder / "tokenizer.json").write_text(json.dumps(content))
+    load_model(folder)  # GPT-2's own class makes the tokenizer anew, without dropout
+    settings = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+    settings["tokenizer_class"] = "PreTrainedTokenizerFast"
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    refused(folder, "dropout 0.3")
+
+
+def test_a_large_sum_of_finite_numbers_is_no_reason(folder: Path) -> None:
+    tensors = load_file(folder / "model.safetensors")
+    save_file(
+        {**tensors, "cls.predictions.bias": torch.full_like(tensors["cls.predictions.bias"], 3e38)},
+        folder / "model.safetensors",
+    )
+    load_model(folder)
 
 
 def test_the_tokenizer_of_a_larger_model(folder: Path) -> None:

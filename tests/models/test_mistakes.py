@@ -98,7 +98,7 @@ def test_no_mask_is_gpt2_with_an_open_mask(lab_model: LabModel, hugging_face: Hu
 
 
 def _padded(model: LoadedModel, count: int) -> Encoding:
-    encoding = padded(model.tokenizer, model.config, encode(model.tokenizer, model.config, SENTENCE), count)
+    encoding = padded(model, encode(model.tokenizer, model.config, SENTENCE), count)
     assert encoding is not None
     return encoding
 
@@ -136,8 +136,8 @@ def test_the_mask_keeps_padding_from_changing_anything(lab_model: LabModel, enco
 def test_padding_is_refused_where_there_is_no_token_or_no_room(lab_model: LabModel) -> None:
     bert, gpt2 = lab_model("bert"), lab_model("gpt2")
     full = encode(bert.tokenizer, bert.config, words(900))
-    assert padded(bert.tokenizer, bert.config, full, 1) is None
-    assert padded(gpt2.tokenizer, gpt2.config, encode(gpt2.tokenizer, gpt2.config, SENTENCE), 1) is None
+    assert padded(bert, full, 1) is None
+    assert padded(gpt2, encode(gpt2.tokenizer, gpt2.config, SENTENCE), 1) is None
 
 
 def test_no_values_is_a_value_matrix_of_zeros(lab_model: LabModel, hugging_face: HuggingFace, family: Family) -> None:

@@ -15,7 +15,6 @@ from transformers import BertForPreTraining
 import lab
 from lab.analysis.flow.cuts import Cuts, Way
 from lab.analysis.layers.lens import lens_prediction
-from lab.analysis.words.masking import mask_of
 from lab.charts.components.word_forms import CUT_TOKENS
 from lab.course.pages import LESSONS
 from lab.course.sentences.first import FIRST
@@ -205,7 +204,7 @@ def test_a_model_of_the_hub_is_offered_and_never_fetched(monkeypatch: pytest.Mon
 
 def test_a_model_without_a_vocabulary_head_leaves_it_to_one_that_has_one(offer: Offer) -> None:
     at = show(visit(model=offer("bert-headless")))
-    assert "was not trained to fill blanks" in words(at) and picture(at)["words"][-1][0][0] == "paris"
+    assert "predicts no words" in words(at) and picture(at)["words"][-1][0][0] == "paris"
 
 
 @pytest.mark.parametrize("family", ["bert", "distilbert", "roberta", "modernbert"])
@@ -238,7 +237,7 @@ def test_the_page_says_where_the_model_comes_from(model: str) -> None:
 def test_a_guess_is_found_as_the_vocabulary_holds_it(family: Family, tmp_path: Path) -> None:
     """RoBERTa's vocabulary has a word with the space before it, which the guess alone lacks."""
     model = load_model(write_checkpoint(tmp_path / family, family))
-    mask, mask_id = mask_of(model.tokenizer) or ("", -1)
+    mask, mask_id = model.mask or ("", -1)
     traced = lab.trace(model, f"The cat {mask} on the mat.")
     now = AskedBlank(traced, list(traced.token_ids).index(mask_id))
     whole = model.tokenizer.decode(pieces_of(now, "sat"))

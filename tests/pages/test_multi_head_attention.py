@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 import lab
 from lab.analysis.heads.ablation import head_off
 from lab.analysis.heads.comparing import head_divergence, head_sum
-from lab.analysis.words.masking import hide, mask_of, place_to_start
+from lab.analysis.words.masking import hide, place_to_start
 from lab.course.words import share, signed
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.trace import trace_encoding
@@ -141,7 +141,7 @@ def test_a_click_on_the_map_of_all_heads_chooses_layer_and_head() -> None:
 def chances(layer: int, head: int) -> tuple[float, float]:
     """The probability of the word that the model says, in the whole model and without a head (both from 0)."""
     model = lab.load_model(DEFAULT_MODEL)
-    plain, mask = lab.trace(model, TEXT), mask_of(model.tokenizer)
+    plain, mask = lab.trace(model, TEXT), model.mask
     assert mask is not None
     (place,) = place_to_start(plain.encoding, mask[1])
     masked = trace_encoding(model, hide(plain.encoding, (place,), mask))

@@ -125,7 +125,6 @@ def test_an_electra_generator_is_not_called_a_discriminator(
     kind = getattr(transformers, name)
     kind(kind.config_class.from_pretrained(folder)).save_pretrained(folder)
     said = cannot_predict(lab.load_model(folder))
-    assert said is not None
     assert ("is an ELECTRA discriminator" in said) == (name == "ElectraForPreTraining")
 
 

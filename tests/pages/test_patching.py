@@ -142,7 +142,7 @@ def test_what_cannot_be_tested_is_said_and_a_pair_can_be_typed_all_the_same(offe
     at = visit(PAGE, model=offer("gpt2"))
     assert "Not testable here" in words(at) and at.text_input(key="clean_text") and not at.radio
     at = visit(PAGE, model=offer("bert-headless"))
-    assert "without a language-modelling head" in plain(words(at))
+    assert "without a vocabulary head" in plain(words(at))
 
 
 def test_the_logit_lens_leads_here() -> None:

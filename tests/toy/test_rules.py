@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 import torch
 
-from lab.analysis.words.masking import mask_of, masked_run
+from lab.analysis.words.masking import masked_run
 from lab.models.proof import prove
 from lab.models.trace import trace
 from lab.toy.data import as_text, letter, validate
@@ -102,7 +102,7 @@ def test_a_toy_learns_to_fill_the_blank(rule: Rule) -> None:
 @every_rule
 def test_it_stays_a_model_like_any_other(rule: Rule) -> None:
     for snapshot in (run(rule.id)[0], run(rule.id)[-1]):
-        assert mask_of(snapshot.model.tokenizer) == ("[MASK]", hidden_id(LETTERS))
+        assert snapshot.model.mask == ("[MASK]", hidden_id(LETTERS))
         hidden = masked_run(trace(snapshot.model, "a b a b a"), (3,))
         typed = trace(snapshot.model, "a b a [MASK] a")
         assert hidden.token_ids == typed.token_ids == (1, 2, 1, 9, 1)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from operator import itemgetter
 
-from lab.analysis.words.masking import mask_of
 from lab.models.encoding import TextError
 from lab.models.interventions import HeadLink, Link, Pair, Patch
 from lab.models.memo import once
@@ -164,7 +163,7 @@ def is_sink(trace: Trace, token: int) -> bool:
     Streaming Language Models with Attention Sinks"). Weights of a row add up to 1, so a row that loses the place where
     it rested has to give this weight to other tokens.
     """
-    mask = mask_of(trace.model.tokenizer)
+    mask = trace.model.mask
     if trace.model.config.causal and token == 0:
         return True
     return trace.encoding.special[token] and (mask is None or trace.token_ids[token] != mask[1])

@@ -131,7 +131,7 @@ def segment_movement(trace: Trace, change: SegmentChange) -> Movement:
     changes = replace(trace.interventions, no_segments=change == "left out")
     after = trace_encoding(trace.model, with_segments(trace.encoding, change), changes)
     follows = None
-    if trace.pair is not None and trace.model.weights.pair_head is not None:
+    if trace.pair is not None and trace.model.pairs:
         first, second = (each.pair_logits.softmax(-1)[0].item() for each in (trace, after))
         follows = (first, second)
     return Movement(_relative(trace.hidden_states, after.hidden_states), follows)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 
 from lab.analysis.heads.ablation import Array, moved
-from lab.analysis.words.masking import hide, mask_of, maskable, whole_words
+from lab.analysis.words.masking import hide, maskable, whole_words
 from lab.analysis.words.predictions import Candidate, Prediction, candidate, predictions
 from lab.models.encoding import padded
 from lab.models.interventions import Interventions
@@ -50,7 +50,7 @@ def moved_at_last(trace: Trace, mistakes: Interventions) -> float:
 
 @once
 def _padded_run(trace: Trace) -> Trace:
-    filled = padded(trace.model.tokenizer, trace.model.config, trace.encoding, PADDING)
+    filled = padded(trace.model, trace.encoding, PADDING)
     if filled is None:
         raise ValueError(f"{trace.model.id} cannot be given {PADDING} padding tokens here.")
     return trace_encoding(trace.model, filled)
@@ -58,7 +58,7 @@ def _padded_run(trace: Trace) -> Trace:
 
 def can_be_padded(trace: Trace) -> bool:
     """True if the model has a padding token and the text has room for padding."""
-    return padded(trace.model.tokenizer, trace.model.config, trace.encoding, PADDING) is not None
+    return padded(trace.model, trace.encoding, PADDING) is not None
 
 
 def place_asked(trace: Trace, token: int) -> int | None:
@@ -66,11 +66,11 @@ def place_asked(trace: Trace, token: int) -> int | None:
 
     Returns None if there is no such place.
     """
-    if trace.model.weights.vocabulary_head is None:
+    if trace.model.headless:
         return None
     if trace.model.config.causal:
         return token
-    mask = mask_of(trace.model.tokenizer)
+    mask = trace.model.mask
     offered = () if mask is None else maskable(trace.encoding, mask[1])
     if token in offered or not offered:
         return token if offered else None
@@ -100,7 +100,7 @@ def words_predicted(runs: Broken, place: int) -> WordsOfRuns:
 
 
 def _prediction(run: Trace, place: int) -> Prediction:
-    mask = mask_of(run.model.tokenizer)
+    mask = run.model.mask
     if not run.model.config.causal and mask is not None:
         run = trace_encoding(run.model, hide(run.encoding, [place], mask), run.interventions)
     return predictions(run, [place], [None])[0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lab.analysis.words.masking import mask_of
 from lab.analysis.words.predictions import Candidate, Prediction, candidate, prediction_at
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
@@ -22,7 +21,7 @@ def blank_at(run: Run, model: LoadedModel, text: str) -> tuple[Trace, int] | Non
     if model.config.causal:
         read = run(text.partition(BLANK)[0].rstrip())
         return read, len(read) - 1
-    mask = mask_of(model.tokenizer)
+    mask = model.mask
     if mask is None:
         return None
     read = run(text.replace(BLANK, mask[0]))

@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from lab.analysis.words.masking import hide, mask_of, maskable
+from lab.analysis.words.masking import hide, maskable
 from lab.analysis.words.predictions import Array, Prediction
 from lab.models import forward
 from lab.models.cores import alone
@@ -169,9 +169,9 @@ def _gathered(
 
 
 def _mask(model: LoadedModel) -> tuple[str, int]:
-    mask = mask_of(model.tokenizer)
+    mask = model.mask
     if mask is None:
-        raise ValueError(f"{model.id} has no mask token to hide a word behind.")
+        raise ValueError(model.no_words)
     return mask
 
 

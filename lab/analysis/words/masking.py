@@ -4,38 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from lab.models.encoding import Encoding
 from lab.models.memo import once
 from lab.models.trace import Trace, trace_encoding
 
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
-
-_MASK_TOKENS = ("[MASK]", "<mask>")
-_UNKNOWN_TOKENS = ("[UNK]", "<unk>")
-
-
-def mask_of(tokenizer: Tokenizer) -> tuple[str, int] | None:
-    """Return the mask token, which hides other tokens, and its id; None for a model without one (GPT-2)."""
-    return _first_known(tokenizer, _MASK_TOKENS)
-
-
-def unknown_of(tokenizer: Tokenizer) -> int | None:
-    """Return the id of the token for characters that the vocabulary lacks, or None."""
-    found = _first_known(tokenizer, _UNKNOWN_TOKENS)
-    return None if found is None else found[1]
-
-
-def _first_known(tokenizer: Tokenizer, names: Iterable[str]) -> tuple[str, int] | None:
-    known = ((name, tokenizer.token_to_id(name)) for name in names)
-    return next(((name, found) for name, found in known if found is not None), None)
-
 
 def is_hidden(trace: Trace, place: int) -> bool:
     """Return whether the token at ``place`` is a mask that hides a word."""
-    mask = mask_of(trace.model.tokenizer)
+    mask = trace.model.mask
     return mask is not None and trace.token_ids[place] == mask[1]
 
 
@@ -103,7 +80,7 @@ def hide(encoding: Encoding, places: Iterable[int], mask: tuple[str, int]) -> En
 @once
 def masked_run(trace: Trace, places: tuple[int, ...]) -> Trace:
     """Return the text of ``trace`` with the tokens at ``places`` hidden. Raises ValueError without a mask token."""
-    mask = mask_of(trace.model.tokenizer)
+    mask = trace.model.mask
     if mask is None:
         raise ValueError(f"{trace.model.id} has no token that hides another.")
     return trace_encoding(trace.model, hide(trace.encoding, places, mask), trace.interventions)
@@ -117,7 +94,7 @@ def asked_run(trace: Trace) -> tuple[Trace, int] | None:
     """
     if trace.model.config.causal:
         return trace, asked_next(trace.encoding)
-    mask = mask_of(trace.model.tokenizer)
+    mask = trace.model.mask
     if mask is None:
         return None
     hidden = place_to_start(trace.encoding, mask[1])

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer, decoders
 
 from lab.analysis.layers.excitation import equally_long
-from lab.analysis.words.masking import unknown_of
 from lab.models import forward
 from lab.models.encoding import encode, word_of
 from lab.models.memo import once
@@ -74,7 +73,7 @@ def vocabulary_words(model: LoadedModel) -> tuple[int, ...]:
     special = {i for i, token in model.tokenizer.get_added_tokens_decoder().items() if token.special}
     ids = range(min(len(model.weights.embeddings.token), model.tokenizer.get_vocab_size()))
     whole = tuple(each for each in ids if is_whole(model.tokenizer, each))
-    return whole or tuple(each for each in ids if each not in special and each != unknown_of(model.tokenizer))
+    return whole or tuple(each for each in ids if each not in special and each != model.unknown)
 
 
 def some(ids: Sequence[int]) -> Iterator[list[int]]:

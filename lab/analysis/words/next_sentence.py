@@ -28,7 +28,7 @@ class NextSentence:
 
 def why_not(run: Trace) -> str | None:
     """The reason why ``run`` has no next-sentence probability, for the learner; None if it has one."""
-    if run.model.weights.pair_head is None:
+    if not run.model.pairs:
         return f"{run.model.id} came without a next-sentence head."
     if run.pair is None:
         return "There is no second sentence: next-sentence prediction compares two."

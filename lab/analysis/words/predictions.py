@@ -17,7 +17,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from lab.analysis.words.masking import mask_of
 from lab.models import forward
 from lab.models.cores import breathe
 from lab.models.encoding import Encoding, word_of
@@ -169,7 +168,7 @@ def prediction_at(trace: Trace, place: int, truth: int | None) -> Prediction:
 
 def masked_prediction(trace: Trace, plain: Encoding, place: int) -> Prediction:
     """Return the prediction at ``place`` of a trace with hidden tokens; ``plain`` is the text before hiding."""
-    mask, there = mask_of(trace.model.tokenizer), plain.token_ids[place]
+    mask, there = trace.model.mask, plain.token_ids[place]
     return prediction_at(trace, place, None if mask is not None and there == mask[1] else there)
 
 

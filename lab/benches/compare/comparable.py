@@ -20,8 +20,8 @@ from lab.analysis.heads.specialization import specialization as measured
 from lab.analysis.layers.embeddings import parts
 from lab.analysis.sentences.attention import MASS
 from lab.analysis.words import predictions
-from lab.analysis.words.masking import mask_of, masked_run
-from lab.benches.compare.side_by_side import NeuronCells, Numbers, WordShares
+from lab.analysis.words.masking import is_hidden, masked_run
+from lab.benches.compare.side_by_side import KindCells, NeuronCells, Numbers, WordShares
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.cells.activations import ACTIVATION
 from lab.charts.cells.categories import CategoryMap
@@ -66,16 +66,12 @@ def hidden(traced: Trace, token: int) -> Trace:
     """Return the run that predicts ``token``: a run that hides the token, or ``traced`` if the token is already hidden
     or the model is causal.
 
-    Raises NothingToShow if there is no word to hide, or the model has no mask.
+    Raises NothingToShow if there is no word to hide, or the model predicts no words.
     """
-    if traced.model.weights.vocabulary_head is None:
-        raise NothingToShow(f"{traced.model.id} has no vocabulary head, so it predicts no words.")
-    if traced.model.config.causal:
-        return traced
-    mask, there = mask_of(traced.model.tokenizer), min(token, len(traced) - 1)
-    if mask is None:
-        raise NothingToShow(f"The tokenizer of {traced.model.id} has no mask token to hide a word.")
-    if traced.token_ids[there] == mask[1]:
+    if reason := traced.model.no_words:
+        raise NothingToShow(reason)
+    there = min(token, len(traced) - 1)
+    if traced.model.config.causal or is_hidden(traced, there):
         return traced
     if traced.encoding.special[there]:
         raise NothingToShow(f"Token {there + 1}, {traced.labels[there]}, is not a word and cannot be predicted.")
@@ -110,7 +106,7 @@ def _head_names(traced: Trace, at: At) -> CategoryMap:
     return specialization.named_heads(traced, at.layer, at.head, title=HEAD_NAMES)
 
 
-def _specialization(traced: Trace, at: At) -> Heatmap:
+def _specialization(traced: Trace, at: At) -> KindCells:
     """Draw the seven specialization metrics of a layer's heads, without the metrics for which the text has no tokens.
 
     Raises :class:`lab.text.tags.pipeline.PipelineUnavailable`.
@@ -122,7 +118,7 @@ def _specialization(traced: Trace, at: At) -> Heatmap:
     title = f"Specialization, layer {at.layer + 1}, {'corrected' if at.corrected else 'raw'}"
     scale = Scale("× even share" if at.corrected else sentences.SHARE)
     axes = counted("Head", len(values)), Axis("Metric", names, things="kinds of token")
-    return heatmap(values[:, there], axes, scale, title=title)
+    return KindCells(**vars(heatmap(values[:, there], axes, scale, title=title)), kinds=tuple(there.tolist()))
 
 
 def _sublayers(traced: Trace, at: At) -> Heatmap:

@@ -15,6 +15,7 @@ from lab.benches.compare.comparable import hidden
 from lab.course.sentences.looks import look_head, look_in
 from lab.course.words import escaped, named, number_of, quoted
 from lab.models.catalogue import twin_id
+from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace, changed
 from lab.toy.data import as_text
@@ -203,6 +204,8 @@ def _choose_intervention(page: OpenPage, a: Trace, layer: int, head: int) -> Pai
     changes, what = _chosen_change(a, change, (layer, head), (query, key))
     try:
         b = changed(a, changes)
+    except TextError:
+        raise  # numbers that grow too large are not a link that is missing
     except ValueError:
         st.info(
             f"{named(a, query)} attends only to {named(a, key)}. Without this link, it has nothing left to attend to. "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -30,10 +30,18 @@ class NeuronCells(Heatmap):
 
 
 @dataclass(frozen=True, eq=False)
+class KindCells(Heatmap):
+    """A column for each of the ``kinds`` of token that a text has, by their numbers."""
+
+    kinds: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
 class WordShares:
     """The probability of every word of a vocabulary, (words,); ``word(id)`` is its name.
 
-    ``vocabulary`` tells vocabularies apart.
+    ``vocabulary`` tells vocabularies apart. Two models with one vocabulary may have tables of different lengths,
+    because tables are padded to a round number: a row that a model lacks is a word that it never says.
     """
 
     title: str
@@ -45,6 +53,12 @@ class WordShares:
     def top(self) -> frozenset[int]:
         """Ids of the :data:`TOP` most probable words."""
         return frozenset(np.argsort(-self.values, kind="stable")[:TOP].tolist())
+
+    def of(self, ids: Sequence[int]) -> Array:
+        """Return the probabilities of words by their ids, (k,)."""
+        known = np.zeros(max(len(self.values), *(i + 1 for i in ids)))
+        known[: len(self.values)] = self.values
+        return known[ids]
 
 
 # A figure with numbers that can be subtracted from those of another of its kind.
@@ -68,6 +82,8 @@ def why_not(a: Numbers, b: Numbers) -> str | None:
     for one, two in zip(a.axes, b.axes, strict=True):
         if one.total != two.total:
             return f"A has {one.total} {one.things}, B has {two.total}"
+    if isinstance(a, KindCells) and isinstance(b, KindCells) and a.kinds != b.kinds:
+        return "A and B have other kinds of token"
     return None
 
 
@@ -81,8 +97,10 @@ def apart(a: Numbers, b: Numbers) -> Array:
         raise ValueError(f"there is no difference: {reason}.")
     if isinstance(a, CategoryMap):
         return (a.values != b.values).astype(np.float64)
-    if isinstance(a, WordShares):
-        return np.asarray(b.values - a.values)
+    if isinstance(a, WordShares) and isinstance(b, WordShares):
+        every = range(max(len(a.values), len(b.values)))
+        return b.of(every) - a.of(every)
+    assert isinstance(a, CellFigure) and isinstance(b, CellFigure)
     found = b.values.astype(np.float64) - a.values
     return np.tril(found) if _causal(a, b) else found
 
@@ -134,7 +152,7 @@ def best(one: WordShares, *others: WordShares) -> list[int]:
     """Return the most probable words of the runs, ordered by the larger of their probabilities."""
     every = (one, *others)
     ids = frozenset[int]().union(*(each.top for each in every))
-    return sorted(ids, key=lambda i: (-max(float(each.values[i]) for each in every), i))
+    return sorted(ids, key=lambda i: (-max(float(each.of([i])[0]) for each in every), i))
 
 
 def beside(name: str, one: Numbers, other: Numbers) -> Figure:
@@ -143,7 +161,7 @@ def beside(name: str, one: Numbers, other: Numbers) -> Figure:
     if isinstance(one, WordShares) and isinstance(other, WordShares):
         ids = best(one, other) if one.vocabulary == other.vocabulary else best(one)
         scale = Scale("Probability", (0.0, high), ".3g")
-        return bars([one.word(i) for i in ids], one.values[ids], scale, title=title)
+        return bars([one.word(i) for i in ids], one.of(ids), scale, title=title)
     if isinstance(one, CategoryMap):
         what, chosen = one.scale.title, one.highlight
         return category_map(one.values, one.categories, title=title, value_title=what, highlight=chosen)

@@ -51,13 +51,20 @@ class Keepable(ABC):
         Parameters
         ----------
         path
-            The file to write.
+            The file to write, which ends with ".html".
         run
             The run that the figure shows, or its runs. The file's last lines then name the model with its hash, and the
             text; and the picture of a word that forms brings the other ways to cut its tokens along.
+
+        Raises
+        ------
+        ValueError
+            If the file's name has the ending of another kind of file.
         """
         from lab.models.stamp import stamp
 
+        if Path(path).suffix.lower() not in ("", ".html", ".htm"):
+            raise ValueError(f"A figure is kept as HTML: name the file {Path(path).with_suffix('.html').name}.")
         runs = run if isinstance(run, Sequence) else [run]
         about = About(stamp=stamp(runs))
         Path(path).write_bytes(written(self, about, self.drawing_from(runs)))

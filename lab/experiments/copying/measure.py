@@ -293,8 +293,8 @@ def check(model: LoadedModel) -> None:
             f"{model.id} fills blanks and sees the whole text at once. Its second copy can look at any place of the "
             "first, and nothing comes next: there is no copying by induction to measure."
         )
-    if model.weights.vocabulary_head is None:
-        raise ValueError(f"{model.id} came without a language-modelling head, so it predicts no next token.")
+    if model.no_words:
+        raise ValueError(model.no_words)
 
 
 def replicate(model: LoadedModel, progress: ProgressFunction = unwatched) -> CopyingTest:

@@ -22,7 +22,7 @@ from torch import Tensor
 from lab.analysis.flow.maps import layer_maps
 from lab.analysis.flow.rollout import rollout
 from lab.analysis.heads.values import Values
-from lab.analysis.words.masking import hide, mask_of, maskable
+from lab.analysis.words.masking import hide, maskable
 from lab.evidence.relation_cases import encode_words
 from lab.evidence.tables import Single
 from lab.evidence.treebank import ewt
@@ -129,7 +129,7 @@ def ask(model: LoadedModel, words: Sequence[str], hidden: int) -> AskedWord | No
     pieces = [] if whole is None else np.flatnonzero(whole[1] == hidden).tolist()
     if whole is None or len(pieces) != 1:
         return None
-    word, mask = whole[0].token_ids[pieces[0]], mask_of(model.tokenizer)
+    word, mask = whole[0].token_ids[pieces[0]], model.mask
     if model.config.causal:
         found = encode_words(model, words[:hidden])
         if found is None:
@@ -137,7 +137,7 @@ def ask(model: LoadedModel, words: Sequence[str], hidden: int) -> AskedWord | No
         encoding, context = found[0], np.flatnonzero(~np.array(found[0].special)).tolist()
         return AskedWord(encoding.text, encoding, len(encoding) - 1, word, tuple(context))
     if mask is None:
-        raise ValueError(f"{model.id} has no token that hides another.")
+        raise ValueError(model.no_words)
     found = encode_words(model, [*words[:hidden], mask[0], *words[hidden + 1 :]])
     if found is None or (encoding := found[0]).token_ids.count(mask[1]) != 1:
         return None
@@ -210,7 +210,7 @@ def with_blank(model: LoadedModel) -> tuple[LoadedModel, tuple[str, int]]:
     The extra word vector is the mean of all word vectors. Positions are added to the extra vector as to any other word
     vector.
     """
-    mask = mask_of(model.tokenizer)
+    mask = model.mask
     if mask is not None and not model.config.causal:
         return model, mask
     tables = model.weights.embeddings

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from lab.analysis.words.masking import hide, mask_of, unknown_of
+from lab.analysis.words.masking import hide
 from lab.evidence.pairs import BLANK, before
 from lab.evidence.shipped import model_hash
 from lab.experiments.patching.patches import Contrast, NotPatchable, Patching, patching
@@ -56,9 +56,9 @@ def own_contrast(model: LoadedModel, own: OwnPair) -> Contrast:
             raise NotPatchable(f"{model.id} reads from left to right, and nothing is before the blank.")
         asked, two = place - 1, (before(encoding, place), before(other, there))
     else:
-        mask = mask_of(model.tokenizer)
+        mask = model.mask
         if mask is None:
-            raise NotPatchable(f"{model.id} has no token that hides another.")
+            raise NotPatchable(model.no_words)
         asked, two = place, (hide(encoding, [place], mask), hide(other, [there], mask))
     _alike(model, two, place == there)
     return Contrast(*two, asked, *ids)
@@ -81,8 +81,9 @@ def _read(model: LoadedModel, sentence: str, word: str, which: str) -> tuple[Enc
         raise NotPatchable(f"The {which} sentence needs one blank, written {BLANK}; {has}.")
     start = sentence.index(BLANK)
     found = encode(model.tokenizer, model.config, sentence.replace(BLANK, word))
-    if len(found) > MOST or found.cut:
-        raise NotPatchable(f"The {which} sentence has more than {MOST} tokens. Shorten it.")
+    most = min(MOST, model.config.max_tokens)
+    if len(found) > most or found.cut:
+        raise NotPatchable(f"The {which} sentence has more than {most} tokens. Shorten it.")
     end = start + len(word)
     inside = [
         at for at, (low, high) in enumerate(found.offsets) if not found.special[at] and low < end and high > start
@@ -95,7 +96,7 @@ def _read(model: LoadedModel, sentence: str, word: str, which: str) -> tuple[Enc
             f"“{word}” is {pieces} in the {which} sentence for {model.id}. Each of the two competing words must be one "
             "token."
         )
-    if found.token_ids[inside[0]] == unknown_of(model.tokenizer):
+    if found.token_ids[inside[0]] == model.unknown:
         raise NotPatchable(f"“{word}” is not in the vocabulary of {model.id}.")
     return found, inside[0]
 

@@ -14,7 +14,6 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from lab.analysis.heads.values import Values
-from lab.analysis.words.masking import mask_of
 from lab.analysis.words.predictions import word_of
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.figure import Figure
@@ -699,7 +698,7 @@ def _show_ways_on(model: LoadedModel, found: PatchingTest, row: PairRow, key: st
 
 def _asked_text(model: LoadedModel, text: str) -> str:
     """The text that the model reads: with the model's own mask as the blank, or up to the blank."""
-    mask = mask_of(model.tokenizer)
+    mask = model.mask
     if model.config.causal or mask is None:
         return text.partition(BLANK)[0].rstrip()
     return text.replace(BLANK, mask[0])

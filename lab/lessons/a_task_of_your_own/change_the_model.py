@@ -31,7 +31,7 @@ from lab.lessons.a_task_of_your_own.trained_layer import (
     show_with_trained,
     tuned_again,
 )
-from lab.lessons.a_task_of_your_own.what_cls_knows import mark_name
+from lab.lessons.a_task_of_your_own.what_cls_knows import mark_in_words, mark_name
 from lab.models.loading import LoadedModel
 from lab.models.memo import once
 from lab.models.trace import trace
@@ -101,7 +101,7 @@ class BestWord:
 
 def best_word(model: LoadedModel, text: str) -> BestWord | None:
     """Ask a model for the blank of a text; a causal model reads only what is before it. None if it cannot be asked."""
-    if model.weights.vocabulary_head is None:
+    if model.no_words:
         return None
     prediction = blank_of(partial(trace, model), model, text.replace(BLANK, HIDDEN))
     if prediction is None:
@@ -146,7 +146,7 @@ def said_before(model: LoadedModel, found: Split) -> str:
     """State what the unchanged model can do: the task, from two vectors, and a blank."""
     (mark, mean), count = alone(model, found), len(found.tested)
     told = (
-        f"So far, a classifier is right about {mark} of {count} new sentences from {mark_name(model)}, and about "
+        f"So far, a classifier is right about {mark} of {count} new sentences from {mark_in_words(model)}, and about "
         f"{mean} from the mean of the words."
     )
     text = FIRST[0].text
@@ -231,7 +231,7 @@ def show(view: LessonRun) -> None:
         return
     again = partial(rows_of_attention, model, example_of(found), tuned_again(model, found))
     draw(now.rows, "cls-before-and-after", again=again)
-    meaning(said(now.gain, mark_name(model)))
+    meaning(said(now.gain, mark_in_words(model)))
     if now.blank is not None:
         say(f"**The price.** {said_of_blank(*now.blank, FIRST[0].text)}")
     say("**How far the matrices of the layer moved**, as a share of their length:")

@@ -14,7 +14,7 @@ from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.banded import banded_lines
 from lab.course.sentences.tasks import NEWS_TASK, TASKS, task_of
-from lab.course.words import capital, quoted
+from lab.course.words import capital, quoted, token_in_words
 from lab.lessons.a_task_of_your_own import LESSON
 from lab.models.catalogue import twin_of
 from lab.models.loading import LoadedModel
@@ -65,8 +65,13 @@ def known(model: LoadedModel, task: str) -> Known:
 
 
 def mark_name(model: LoadedModel) -> str:
-    """The name of the token that stands for the whole text."""
-    return "the last token" if model.config.causal else "[CLS]"
+    """Return the name of the token whose vector is for the whole text, as in a figure."""
+    return "the last token" if model.config.causal else model.first_token or "the first token"
+
+
+def mark_in_words(model: LoadedModel) -> str:
+    """Return :func:`mark_name` for Markdown."""
+    return token_in_words(mark_name(model))
 
 
 def series(model: LoadedModel, task: str) -> dict[str, list[float]]:
@@ -97,7 +102,7 @@ def _of_100(each: Accuracy) -> str:
 
 def said(model: LoadedModel, task: str) -> str:
     """Compare [CLS] with the mean of the words after the middle layer, and after the last one."""
-    found, mark = known(model, task), mark_name(model)
+    found, mark = known(model, task), mark_in_words(model)
     at = middle(model)
     told = (
         f"After layer {at}, a classifier is right about **{_of_100(found.mark[at])}** new sentences from the vector of "
@@ -122,27 +127,29 @@ def _who(found: Known, at: int, mark: str, where: str = "") -> str:
 
 @asks(
     basis=bet(
-        "[CLS] belongs to no word, so the layers collect in it what the sentence says.",
-        "Each word’s own vector says what the word means here, and [CLS] was not trained to collect it.",
+        "The first token belongs to no word, so the layers collect in it what the sentence says.",
+        "Each word’s own vector says what the word means here, and the first token was not trained to collect it.",
     ),
-    hint="What was [CLS] trained for, when the model learned to fill blanks?",
+    hint="What was the first token trained for, when the model learned to fill blanks?",
 )
 def who_knows_more(spot: Spot) -> Question | None:
     """Ask whether [CLS] or the mean of the words knows more of good and bad news, after the middle layer."""
     model = spot.trace.model
-    if twin_of(model.id) is not None or model.config.causal:
+    if twin_of(model.id) is not None or model.config.causal or model.first_token is None:
         return None
     found, at = known(model, NEWS_TASK), middle(model)
     if found.leads[at].low <= MARGIN / 2 and found.leads[at].high >= -MARGIN / 2:
         return None
-    mean = found.leads[at].share > 0
+    mean, mark = found.leads[at].share > 0, mark_in_words(model)
     why = (
-        f"From [CLS], it is right about {_of_100(found.mark[at])} sentences, from the mean about "
+        f"From {mark}, it is right about {_of_100(found.mark[at])} sentences, from the mean about "
         f"{_of_100(found.mean[at])}."
     )
     options = (
-        Option("From [CLS]: it belongs to no word, so the layers collect there what the sentence says", why, not mean),
-        Option("From the mean of the words: [CLS] was not trained to collect what they mean", why, mean),
+        Option(
+            f"From {mark}: it belongs to no word, so the layers collect there what the sentence says", why, not mean
+        ),
+        Option(f"From the mean of the words: {mark} was not trained to collect what they mean", why, mean),
     )
     prompt = (
         f"A classifier should tell good news from bad news, after layer {at} of {model.config.layers}. From which "
@@ -154,8 +161,7 @@ def who_knows_more(spot: Spot) -> Question | None:
 def show(view: LessonRun) -> None:
     """Ask which vector knows more; then show what each layer knows of the chosen task."""
     model = view.trace.model
-    role = "is the only one that has seen every word" if model.config.causal else "belongs to no word"
-    idea(IDEA.format(mark=capital(mark_name(model)), role=role))
+    idea(IDEA.format(mark=capital(mark_in_words(model)), role=_role(model)))
     name = TASK.choose("The label", width=280)
     task = TASKS[name]
     _show_examples(task_of(task))
@@ -178,12 +184,20 @@ def show(view: LessonRun) -> None:
     code(right)
 
 
+def _role(model: LoadedModel) -> str:
+    if model.config.causal:
+        return "is the only one that has seen every word"
+    return "belongs to no word" if model.first_token else "is a word, for this model adds no token for the whole text"
+
+
 def _why(model: LoadedModel) -> str:
     if model.config.causal:
         return "This model reads from left to right, so only its last token has seen the whole sentence."
+    if model.first_token is None:
+        return "The layers bring something of the other words to it, but nobody has trained it for this label yet."
     return (
-        "In the embeddings, [CLS] is the same in every sentence. The layers bring something of the words to it, but "
-        "nobody has trained it for this label yet."
+        f"In the embeddings, {mark_in_words(model)} is the same in every sentence. The layers bring something of the "
+        "words to it, but nobody has trained it for this label yet."
     )
 
 

@@ -20,7 +20,7 @@ from lab.lessons.a_task_of_your_own import LESSON
 from lab.lessons.a_task_of_your_own.change_the_model import example_of
 from lab.lessons.a_task_of_your_own.taught import LONGEST
 from lab.lessons.a_task_of_your_own.trained_layer import chosen_split, show_with_trained, tuned_again
-from lab.lessons.a_task_of_your_own.what_cls_knows import mark_name
+from lab.lessons.a_task_of_your_own.what_cls_knows import mark_in_words, mark_name
 from lab.models.encoding import TextError
 from lab.models.loading import LoadedModel
 from lab.models.trace import trace
@@ -120,7 +120,7 @@ def which_proves(spot: Spot) -> Question | None:
     )
     outcomes = {
         "The answer changes if the word is cut off": True,
-        "[CLS] gives the word the largest weight": False,
+        "Attention gives the word the largest weight": False,
         "The word is the longest one of the sentence": False,
     }
     prompt = "What shows that a model’s answer depends on a certain word?"
@@ -152,7 +152,7 @@ def show(view: LessonRun) -> None:
         draw(without_each_word(now), "turning", again=partial(without_each_word, again))
     with right:
         draw(looked_at(now, mark_name(model)), "cls-looks", again=partial(looked_at, again, mark_name(model)))
-    meaning(said(now, mark_name(model)))
+    meaning(said(now, mark_in_words(model)))
     caption(
         "A cut says what happens without a word, not where its meaning is. The classifier has learned few sentences, "
         "so it makes mistakes."

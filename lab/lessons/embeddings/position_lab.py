@@ -8,7 +8,6 @@ import streamlit as st
 
 from lab.analysis.layers.embeddings import Array, Order, new_order, permutation_gap
 from lab.analysis.layers.embeddings import reordered as in_order
-from lab.analysis.words.masking import unknown_of
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap
@@ -173,7 +172,7 @@ def who_bit_whom(spot: Spot) -> Question | None:
     """
     model = spot.trace.model
     plain, without = (uses_of(model, _BITTEN, Interventions(no_positions=off)) for off in (False, True))
-    known = all(unknown_of(model.tokenizer) not in use.trace.token_ids for use in plain)
+    known = all(model.unknown not in use.trace.token_ids for use in plain)
     if len(plain) != 2 or not known or moved(plain) < MARGIN:
         return None
     kept = moved(without)

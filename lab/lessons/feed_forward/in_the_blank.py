@@ -151,7 +151,7 @@ def show(view: FeedForwardView) -> Trace | None:
     """Set one neuron to 0 at every token, and see the words in the blank change."""
     idea(IDEA)
     reason = cannot_predict(view.trace.model)
-    if reason is not None:
+    if reason:
         st.info(reason, icon=":material/info:")
         return None
     blank = keys_blank(view.page, view.trace.model) or look_at_place(view.page, view.trace)

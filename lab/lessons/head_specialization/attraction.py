@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lab.analysis.words.masking import hide, mask_of, unknown_of
+from lab.analysis.words.masking import hide
 from lab.analysis.words.preferred import Preferred, preferred
 from lab.course.sentences.agreement import ATTRACTIONS, FORMS, Attraction
 from lab.evidence.pairs import before
@@ -32,9 +32,9 @@ def asked_verb(model: LoadedModel, sentence: Attraction) -> AskedVerb | None:
     good, bad = (encode(model.tokenizer, model.config, sentence.filled(form)) for form in FORMS)
     both = list(zip(good.token_ids, bad.token_ids, strict=False))
     places = [at for at, (one, other) in enumerate(both) if one != other]
-    if len(good) != len(bad) or len(places) != 1 or unknown_of(model.tokenizer) in good.token_ids:
+    if len(good) != len(bad) or len(places) != 1 or model.unknown in good.token_ids:
         return None
-    place, mask = places[0], mask_of(model.tokenizer)
+    place, mask = places[0], model.mask
     if model.config.causal:
         return AskedVerb(trace_encoding(model, before(good, place)), place - 1, both[place])
     return None if mask is None else AskedVerb(trace_encoding(model, hide(good, [place], mask)), place, both[place])

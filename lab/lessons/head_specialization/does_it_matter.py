@@ -203,7 +203,7 @@ def need(job: Job | None) -> Question:
 def show(view: OneHead) -> None:
     """Show the form of the verb in six sentences, with each head of the model taken away in turn."""
     model = view.trace.model
-    if (reason := cannot_predict(model)) is not None:
+    if reason := cannot_predict(model):
         st.info(reason, icon=":material/info:")
         return
     first = first_verb(model)

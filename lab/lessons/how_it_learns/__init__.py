@@ -29,5 +29,5 @@ PARTS: Parts[PredictionView | LessonRun] = Parts(
     look=look,
     toy=show_toy_trace,
     toy_steps={"Toy sentences": show_rule},
-    refusal=lambda trace: cannot_predict(trace.model) or "",
+    refusal=lambda trace: cannot_predict(trace.model),
 )

@@ -8,7 +8,6 @@ from functools import partial
 
 import numpy as np
 
-from lab.analysis.words.masking import unknown_of
 from lab.analysis.words.predictions import Candidate, candidate, prediction_at, word_of
 from lab.analysis.words.surprise import SentenceLoss, guessing, sentence_loss, surprise, untrained_run
 from lab.charts.base.axes import AxisPlaces, Scale
@@ -134,7 +133,7 @@ def per_token(traced: Trace) -> Figure:
 def _words(view: PredictionView) -> Mapping[str, Candidate]:
     """The words that the learner may call right: the word of the text, if it is known, and the model's best words."""
     truth, tokenizer = view.truth, view.model.tokenizer
-    known = truth is not None and truth.token_id != unknown_of(tokenizer)
+    known = truth is not None and truth.token_id != view.model.unknown
     first = [truth] if truth is not None and known else []
     found: dict[str, Candidate] = {}
     for each in (*first, *view.best(_OFFERED)):

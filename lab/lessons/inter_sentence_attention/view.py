@@ -150,8 +150,8 @@ def _show_limits(trace: Trace, sentences: Sentences) -> None:
         )
     if sentences.cut:
         st.info(
-            f"The model reads at most {trace.model.config.max_tokens} tokens. {sentences.cut} more sentences come "
-            "after these tokens, and the model has not read them.",
+            f"The model reads at most {trace.model.config.max_tokens} tokens. {sentences.cut} more sentences do "
+            "not fit, and the model has not read them.",
             icon=":material/content_cut:",
         )
 

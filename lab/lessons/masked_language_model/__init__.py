@@ -37,6 +37,6 @@ PARTS: Parts[PredictionView | Trace] = Parts(
     look=look,
     toy=show_toy_trace,
     toy_steps={"Toy sentences": show_rule},
-    refusal=lambda trace: cannot_predict(trace.model) or "",
+    refusal=lambda trace: cannot_predict(trace.model),
     ending=show_ending,
 )

@@ -8,7 +8,6 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.words import predictions
-from lab.analysis.words.masking import unknown_of
 from lab.analysis.words.predictions import Candidate, Prediction, candidates
 from lab.course.words import VISIBLE, quoted, share
 from lab.lessons.masked_language_model import figures
@@ -75,7 +74,7 @@ def show_best(view: PredictionView, prediction: Prediction, lead: str) -> None:
     truth = predictions.true_word(prediction, view.model.tokenizer)
     if truth is None:
         return
-    if truth.token_id == unknown_of(view.model.tokenizer):
+    if truth.token_id == view.model.unknown:
         st.caption("The word that you wrote there is not in the vocabulary, so the model cannot name it.")
         return
     st.caption(

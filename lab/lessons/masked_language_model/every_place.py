@@ -9,7 +9,7 @@ from functools import partial
 import streamlit as st
 
 from lab.analysis.words import predictions
-from lab.analysis.words.masking import mask_of, masked_run, place_to_start, unknown_of
+from lab.analysis.words.masking import masked_run, place_to_start
 from lab.analysis.words.predictions import Candidate, candidate, candidates, likeliest, prediction_at
 from lab.course.pages import lesson_of, number
 from lab.course.words import VISIBLE, escaped, named, number_of, percent, quoted, share
@@ -34,8 +34,8 @@ _BOX = 860  # pixels
 _WHY_HIDE = (
     "BERT was trained on Wikipedia and some 11,000 books, 3.3 billion words in all. It learns to predict some of "
     "these words. Of 10 such words, 8 are hidden, 1 is replaced by a random word, and 1 stays as it is, because "
-    "texts have no [MASK] when the model is used later (Devlin et al. 2019, §3.1). Training never hides a special "
-    "token, so the rows of [CLS] and [SEP] mean nothing."
+    "texts have no such mask when the model is used later (Devlin et al. 2019, §3.1). Training never hides a special "
+    "token, so the rows of special tokens mean nothing."
 )
 _COPYING = "Copying needs no grammar, so BERT learns from hidden words."
 _GRID, _CELL, _CLICKED = "every-place", "_every_cell", "_every_clicked"
@@ -59,7 +59,7 @@ def _origin(model_id: str) -> str:
 )
 def shown_word(spot: Spot) -> Question | None:
     """Ask whether a word gains at its own place when the model can see it."""
-    if spot.trace.model.config.causal or spot.trace.model.weights.vocabulary_head is None:
+    if spot.trace.model.config.causal or spot.trace.model.headless:
         return None
     both = hidden_and_seen(spot.trace)
     return None if both is None else word_seen(*both)
@@ -149,7 +149,7 @@ def copied(trace: Trace, likeliest: Sequence[int]) -> str:
 
 def known_places(trace: Trace) -> list[int]:
     """The places of words, or before words in a causal model, without special tokens and typed blanks."""
-    causal, mask = trace.model.config.causal, mask_of(trace.model.tokenizer)
+    causal, mask = trace.model.config.causal, trace.model.mask
     blank = None if mask is None else mask[1]
     words = (not special and i != blank for special, i in zip(trace.encoding.special, trace.token_ids, strict=True))
     return [place - causal for place, word in enumerate(words) if word and place >= causal]
@@ -209,9 +209,9 @@ def hidden_and_seen(trace: Trace) -> tuple[Candidate, Candidate] | None:
 
     None if the text has no such word.
     """
-    mask, tokenizer = mask_of(trace.model.tokenizer), trace.model.tokenizer
+    mask, tokenizer = trace.model.mask, trace.model.tokenizer
     places = () if mask is None else place_to_start(trace.encoding, mask[1])
-    if not places or trace.token_ids[places[0]] == unknown_of(tokenizer):
+    if not places or trace.token_ids[places[0]] == trace.model.unknown:
         return None
     place, word = places[0], trace.token_ids[places[0]]
     hidden = prediction_at(masked_run(trace, (place,)), place, None)
@@ -223,7 +223,7 @@ def _chosen_cell(trace: Trace) -> tuple[int, int]:
     place, rank = st.session_state.get(_CELL, (-1, 0))
     if 0 <= place < len(trace) and rank < figures.ranks(trace):
         return place, rank
-    mask = mask_of(trace.model.tokenizer)
+    mask = trace.model.mask
     if not trace.model.config.causal and mask is not None and (start := place_to_start(trace.encoding, mask[1])):
         return start[0], 0
     surest = likeliest(trace, figures.ranks(trace)).probabilities[:, 0]

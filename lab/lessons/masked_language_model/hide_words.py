@@ -8,7 +8,7 @@ import streamlit as st
 
 from lab.analysis.words.in_blank import BLANK, Run, blank_of, in_blank
 from lab.course.sentences.blanks import Blank
-from lab.course.words import quoted, share
+from lab.course.words import quoted, share, token_in_words
 from lab.lessons.masked_language_model.best import show_best
 from lab.lessons.masked_language_model.telling import telling
 from lab.lessons.masked_language_model.tries import show_one_word_changed
@@ -37,7 +37,7 @@ _BLUR = 0.01  # a change nearer to the margin than this is on neither side visib
 def other_subject(spot: Spot) -> Question | None:
     """Ask what happens to a verb’s probability in the lab’s sentence if its subject is changed."""
     model = spot.trace.model
-    if model.id.startswith("toy-") or twin_of(model.id) is not None or model.weights.vocabulary_head is None:
+    if model.id.startswith("toy-") or twin_of(model.id) is not None or model.no_words:
         return None
     run = partial(trace, model)
     return subject_changed(run, model, telling(run, model))
@@ -71,9 +71,11 @@ def _read(text: str, causal: bool) -> str:
 
 def show(view: PredictionView) -> Trace:
     """Show the most probable words for a blank."""
+    mask, _ = view.model.mask or (BLANK, -1)
     say(
-        "Hide a word behind [MASK]. The model gives every word of its vocabulary a **probability**, a number from 0 "
-        "to 1. All probabilities add up to 1. You saw such bars on the first page. Now you see how they are made."
+        f"Hide a word behind {token_in_words(mask)}. The model gives every word of its vocabulary a **probability**, a "
+        "number from 0 to 1. All probabilities add up to 1. You saw such bars on the first page. Now you see how they "
+        "are made."
     )
     show_best(view, view.prediction, f"In your text, token {view.place + 1} is")
     show_one_word_changed(view)

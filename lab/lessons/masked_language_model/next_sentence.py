@@ -47,7 +47,7 @@ _BLUR = 0.01  # a change nearer to the margin than this is on neither side visib
 )
 def other_order(spot: Spot) -> Question | None:
     """Ask what happens to the probability if the two texts are swapped."""
-    found = next_sentence(spot.trace) if spot.trace.pair and spot.trace.model.weights.pair_head is not None else None
+    found = next_sentence(spot.trace) if spot.trace.pair and spot.trace.model.pairs else None
     return None if found is None else swapped(found)
 
 
@@ -112,7 +112,7 @@ def show(trace: Trace) -> Trace:
         "other half, B was a random text. A separate head, the **next-sentence head**, reads the vector of [CLS] and "
         "says which of the two cases it is."
     )
-    if trace.model.weights.pair_head is None:
+    if not trace.model.pairs:
         st.info(
             f"{quoted(trace.model.id)} has no next-sentence head. GPT-2, DistilBERT and RoBERTa were trained without "
             f"this task. Choose {DEFAULT_MODEL} in the sidebar to see it.",

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from lab.analysis.words.masking import mask_of, maskable, whole_words
+from lab.analysis.words.masking import maskable, whole_words
 from lab.course.sentences.blanks import Blank
 from lab.course.words import quoted
 from lab.lessons.masked_language_model.telling import telling
@@ -80,7 +80,7 @@ def _chosen_own(first: str) -> None:
 def show_another_place(view: PredictionView) -> None:
     """Offer to ask about the longest other word of the text, as another vector gives other logits."""
     encoding, plain = view.plain.encoding, view.plain
-    mask = mask_of(view.model.tokenizer)
+    mask = view.model.mask
     asked = view.place + view.causal
     open_to = maskable(encoding, mask[1] if mask else -1)
     others = [i for i in whole_words(encoding, open_to) or open_to if i != asked and i >= view.causal]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from lab.analysis.words.masking import asked_next, asked_run, mask_of
+from lab.analysis.words.masking import asked_next, asked_run
 from lab.analysis.words.predictions import next_prediction
 from lab.figures.sentence import sentence
 from lab.models.interventions import Interventions
@@ -47,7 +47,7 @@ def look_at_writer(page: LessonPage, trace: Trace) -> PredictionView | None:
     """
     if trace.model.config.causal:
         return look_at_place(page, trace)
-    mask = mask_of(trace.model.tokenizer)
+    mask = trace.model.mask
     before = trace.text.partition(mask[0])[0].rstrip() if mask else trace.text
     run = runs.run(WRITER, before or trace.text, "", Interventions())
     place = asked_next(run.encoding)
@@ -67,9 +67,9 @@ def asked_at(spot: Spot) -> tuple[Trace, int] | None:
     None if the model cannot be asked.
     """
     model = spot.trace.model
-    if model.weights.vocabulary_head is None:
+    if model.headless:
         return None
-    mask = mask_of(model.tokenizer)
+    mask = model.mask
     blank = mask is not None and spot.trace.token_ids[spot.query] == mask[1]
     return (spot.trace, spot.query) if model.config.causal or blank else asked_run(spot.trace)
 

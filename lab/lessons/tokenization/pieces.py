@@ -8,7 +8,6 @@ from typing import Literal
 import streamlit as st
 from tokenizers import Tokenizer, models
 
-from lab.analysis.words.masking import unknown_of
 from lab.charts.tokens import tables
 from lab.charts.tokens.ladder import lookup_chips, lookup_ladder, merge_chips, merge_ladder
 from lab.course.words import quoted
@@ -191,7 +190,7 @@ def unknown_sign(spot: Spot) -> Question | None:
     """Ask what the model reads for a sign that hardly any text contains."""
     reading, tokenizer = reading_of(spot.trace), spot.trace.model.tokenizer
     found = tokenizer.encode(f" {_SIGN}", add_special_tokens=False)
-    lost, several = unknown_of(tokenizer) in found.ids, len(found.ids) > 1
+    lost, several = spot.trace.model.unknown in found.ids, len(found.ids) > 1
     if reading is None or any(_SIGN in steps.text for steps in reading.texts):
         return None
     why = f"It reads {quoted(' · '.join(found.tokens))}."

@@ -31,9 +31,8 @@ def first_token(trace: Trace) -> str:
     if not trace.encoding.special[0] or trace.model.config.causal:
         return ""
     name = quoted(trace.labels[0])
-    learned = f"In training, the last vector of {name} had to show whether a second text follows the first. " * (
-        trace.model.weights.pair_head is not None
-    )
+    showed = f"In training, the last vector of {name} had to show whether a second text follows the first. "
+    learned = showed * trace.model.pairs
     return (
         f"**What {name} is for.** {learned}It belongs to no word. So if you train the model for your own task, such "
         "as good or bad news (lesson 11), you can read the answer from its last vector."
@@ -46,7 +45,7 @@ def show(view: TokenizationView) -> None:
     say("Some tokens are not in your text. The model adds them as markers, for example for the end of a text.")
     groups = encoding.segment_ids if encoding.pair is not None and config.segments > 1 else None
     draw_chips(encoding_chips(encoding), ids=encoding.token_ids, groups=groups)
-    listed = special_tokens(view.trace.model.tokenizer, encoding)
+    listed = special_tokens(view.trace.model, encoding)
     here = [each for each in listed if each.positions]
     say("\n".join(f"- {quoted(each.token)}, {_places(each.positions)}: {each.role}." for each in here))
     if told := first_token(view.trace):
@@ -55,7 +54,7 @@ def show(view: TokenizationView) -> None:
     st.progress(
         len(encoding) / config.max_tokens,
         f"Your input has {count(len(encoding), 'token')}. {view.model} has room for {config.max_tokens}. It does not "
-        "read what comes after them.",
+        f"read what comes {'before' if config.from_end else 'after'} them.",
     )
     _show_unread(view)
     meaning(said(view.trace))
@@ -88,17 +87,20 @@ def _show_segments(view: TokenizationView) -> None:
 
 
 def _show_unread(view: TokenizationView) -> None:
-    """Say that the end of a text that is too long is left out."""
+    """Say which part of a text that is too long is left out: its end or, if the tokenizer says so, its beginning."""
     encoding = view.trace.encoding
     if not encoding.cut:
         return
     say(f"Your input was {count(encoding.cut, 'token')} too long. The model did not read this:")
     for text, second in ((encoding.text, False), (encoding.pair or "", True)):
-        ends = [
-            end
-            for (_, end), of_second, special in zip(encoding.offsets, encoding.in_pair, encoding.special, strict=True)
+        read = [
+            span
+            for span, of_second, special in zip(encoding.offsets, encoding.in_pair, encoding.special, strict=True)
             if of_second == second and not special
         ]
-        rest = text[max(ends, default=0) :]
+        if view.trace.model.config.from_end:
+            rest = text[: min((start for start, _ in read), default=len(text))]
+        else:
+            rest = text[max((end for _, end in read), default=0) :]
         if rest.strip():
             show_plain(rest)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tokenizers import Tokenizer
-
 from lab.course.words import quoted
 from lab.lessons.tokenization.reading import joined
 from lab.models.encoding import Encoding
+from lab.models.loading import LoadedModel
 from lab.text.tokenizers.bpe import BpeWord
 from lab.text.tokenizers.normalization import StageName
 from lab.text.tokenizers.wordpiece import Lookup, WordSteps
@@ -29,18 +28,14 @@ _ENDS = "ends each text"
 _UNKNOWN = "replaces a word that cannot be built, for example one with a sign that is in no token"
 _HIDES = "hides a word that the model must guess"
 _FILLS = "fills up the shorter texts if several texts are read at once"
-ROLES: Mapping[str, str] = {
-    "[CLS]": _STARTS,
-    "<s>": _STARTS,
-    "[SEP]": _ENDS,
-    "</s>": _ENDS,
-    "[UNK]": _UNKNOWN,
-    "<unk>": _UNKNOWN,
-    "[MASK]": _HIDES,
-    "<mask>": _HIDES,
-    "[PAD]": _FILLS,
-    "<pad>": _FILLS,
-    "<|endoftext|>": "separated two documents while the model learned",
+_SEPARATES = "separated two documents while the model learned"
+# What a special token is for, by its role, with the names that it usually has; the settings may name another token.
+_ROLES: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "pad_token": (_FILLS, ("[PAD]", "<pad>")),
+    "unk_token": (_UNKNOWN, ("[UNK]", "<unk>")),
+    "mask_token": (_HIDES, ("[MASK]", "<mask>")),
+    "sep_token": (_ENDS, ("[SEP]", "</s>")),
+    "cls_token": (_STARTS, ("[CLS]", "<s>")),
 }
 
 
@@ -53,13 +48,16 @@ class SpecialToken:
     role: str
 
 
-def special_tokens(tokenizer: Tokenizer, encoding: Encoding) -> list[SpecialToken]:
+def special_tokens(model: LoadedModel, encoding: Encoding) -> list[SpecialToken]:
     """The tokenizer's special tokens: first those in this input, in the order of the input, then the others."""
-    found = []
-    for token_id, token in sorted(tokenizer.get_added_tokens_decoder().items()):
+    found, roles = [], {name: told for told, usual in _ROLES.values() for name in usual}
+    roles |= {model.named[role]: told for role, (told, _) in _ROLES.items() if role in model.named}
+    if model.config.causal:
+        roles |= {"<|endoftext|>": _SEPARATES, model.named.get("eos_token", "<|endoftext|>"): _SEPARATES}
+    for token_id, token in sorted(model.tokenizer.get_added_tokens_decoder().items()):
         if token.special:
             places = tuple(i for i, each in enumerate(encoding.token_ids, start=1) if each == token_id)
-            found.append(SpecialToken(token.content, places, ROLES.get(token.content, "was added to this checkpoint")))
+            found.append(SpecialToken(token.content, places, roles.get(token.content, "was added to this checkpoint")))
     return sorted(found, key=lambda each: each.positions[:1] or (len(encoding) + 1,))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +23,30 @@ if TYPE_CHECKING:
 
 # A letter of cuneiform, which hardly any vocabulary has, and which no normalizer takes away.
 _UNKNOWN = "\U00010380"
+# Hugging Face writes 10³⁰ where there is no limit, and takes numbers above this one for none.
+NO_LIMIT = 10**20
+
+
+@dataclass(frozen=True, eq=False)
+class LibraryTokenizer:
+    """The tokenizer of a folder as AutoTokenizer makes it, with the settings that only AutoTokenizer itself applies.
+
+    segments  whether it numbers the segments of a pair
+    limit     the most tokens of a text; a longer text is cut
+    from_end  true if a text that is too long keeps its end, false if it keeps its beginning
+    named     the special tokens by their roles, such as "mask_token"
+    """
+
+    tokenizer: Tokenizer
+    segments: bool
+    limit: int
+    from_end: bool
+    named: Mapping[str, str]
 
 
 @contextmanager
-def boundary(what: str) -> Iterator[None]:
-    """Turn any exception that a library raises in the block into a :class:`CheckpointError` with its first line.
+def boundary(what: str, told: type[ValueError] = CheckpointError) -> Iterator[None]:
+    """Turn any exception that a library raises in the block into ``told``, with the exception's first line.
 
     This is the one place where the lab catches every exception of a library (a job catches those of its work). The
     files of a checkpoint are anybody's, and the libraries that read them promise no kind of exception: tokenizers
@@ -36,13 +55,13 @@ def boundary(what: str) -> Iterator[None]:
     """
     try:
         yield
-    except CheckpointError:
+    except told:
         raise
     except BaseException as error:
         # A panic of Rust code is not an Exception. Streamlit's reruns and Ctrl-C are not either, and must pass.
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
-        raise CheckpointError(f"Hugging Face's library cannot read {what}: {_first_line(error)}") from error
+        raise told(f"Hugging Face's library cannot read {what}: {_first_line(error)}") from error
 
 
 def _first_line(error: BaseException) -> str:
@@ -99,8 +118,8 @@ def left_out(raw: Mapping[str, Any], family: Family) -> list[str]:
     return [name for name in family.sizes if name not in raw and others.get(name) not in raw]
 
 
-def library_tokenizer(folder: Path, family: Family) -> tuple[Tokenizer, bool]:
-    """Return the tokenizer that AutoTokenizer makes of a folder, and whether it numbers the segments of a pair.
+def library_tokenizer(folder: Path, family: Family) -> LibraryTokenizer:
+    """Return the tokenizer that AutoTokenizer makes of a folder.
 
     Raises :class:`CheckpointError` if there is none, or none with a fast form.
     """
@@ -112,13 +131,25 @@ def library_tokenizer(folder: Path, family: Family) -> tuple[Tokenizer, bool]:
             folder, config=_config_class(family)(), trust_remote_code=False, local_files_only=True
         )
         fast: Tokenizer | None = getattr(made, "backend_tokenizer", None)
-        segments = "token_type_ids" in made.model_input_names
+        segments, from_end = "token_type_ids" in made.model_input_names, made.truncation_side == "left"
+        named = {role: str(token) for role, token in made.special_tokens_map.items() if role.endswith("_token")}
     if fast is None:
         raise CheckpointError(
             f"the tokenizer in {folder.name} is a {type(made).__name__}, which has no fast form; this lab reads only "
             "tokenizers that have one. Save it with a fast tokenizer's tokenizer.json."
         )
-    return fast, segments
+    return LibraryTokenizer(fast, segments, _limit(made.model_max_length, folder.name), from_end, named)
+
+
+def _limit(given: Any, folder: str) -> int:
+    """Return the most tokens of a text. Raises :class:`CheckpointError` if it is not a number that can be counted."""
+    if isinstance(given, int | float) and given >= NO_LIMIT:
+        return NO_LIMIT
+    if not isinstance(given, int) or given < 1:
+        raise CheckpointError(
+            f"tokenizer_config.json in {folder} gives model_max_length as {given!r}; it must be a whole number from 1."
+        )
+    return given
 
 
 def answer(tokenizer: Tokenizer, folder: str) -> Encoding:

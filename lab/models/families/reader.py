@@ -73,7 +73,7 @@ class Reader:
             kind = str(tensor.dtype).removeprefix("torch.")
             raise CheckpointError(f"{name!r} has numbers of the kind {kind}; this lab reads floating-point numbers.")
         tensor = tensor.to(torch.float32)
-        if not tensor.detach().sum().isfinite():
+        if not torch.stack(tensor.detach().aminmax()).isfinite().all():
             raise CheckpointError(f"{name!r} has numbers that are infinite or nan; download the checkpoint again.")
         return tensor
 

@@ -138,7 +138,7 @@ def show_predictions(page: OpenPage, trace: Trace) -> Pair:
     """Draw the words that both models expect at the same place."""
     pair, twin = _pair(trace)
     reason = cannot_predict(trace.model)
-    if reason is not None:
+    if reason:
         st.info(reason, icon=":material/info:")
         return pair
     view = look(page, trace)

@@ -45,13 +45,12 @@ def leave() -> None:
 def shapes(trace: Trace) -> dict[str, str]:
     """Return the sizes at each stop, by name: the numbers of ids, vectors (and their width), maps, neurons, words."""
     config, n = trace.model.config, len(trace)
-    words = trace.model.weights.vocabulary_head is not None
     return {
         "Tokens": f"{n} ids",
         "Vectors": f"{n} × {config.width:,}",
         "Attention": f"{config.heads} maps {n} × {n}",
         "Feed-forward": f"{n} × {config.ffn_width:,}",
-        "Word": f"{config.vocabulary:,} words" if words else "no word predicted",
+        "Word": "no word predicted" if trace.model.headless else f"{config.vocabulary:,} words",
     }
 
 

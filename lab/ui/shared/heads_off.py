@@ -26,10 +26,10 @@ def ask(view: OneHead, *, first: bool) -> PredictionView | None:
     """
     page, trace = view.page, view.trace
     reason = cannot_predict(trace.model)
-    if page.selection[MODE] == TOY and (reason is not None or not trace.model.config.causal):
+    if page.selection[MODE] == TOY and (reason or not trace.model.config.causal):
         show_sentence(view)
         st.info("In this toy, no word is hidden, so the figure shows how its vectors move.", icon=":material/info:")
-    elif reason is not None:
+    elif reason:
         show_sentence(view)
         st.info(f"{reason} So the figure shows how its vectors move.", icon=":material/info:")
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from lab.analysis.words.masking import mask_of
 from lab.course.sentences.agreement import ATTRACTIONS
 from lab.figures.sentence import Looking
 from lab.models.interventions import Interventions
@@ -24,7 +23,7 @@ def keys_blank(page: OpenPage, model: LoadedModel, of: Looking | None = None) ->
     or if the model fills no blanks.
     """
     own = TEXT.chosen() != DEFAULT_TEXT or PAIR.chosen() or MASKED.chosen()
-    if own or page.selection[MODE] == TOY or model.config.causal or cannot_predict(model) is not None:
+    if own or page.selection[MODE] == TOY or model.config.causal or cannot_predict(model):
         return None
     if not borrows("keys", f"its verb is hidden by {_mask(model)[0]}, and it must fit “keys”."):
         return None
@@ -39,4 +38,4 @@ def is_keys(trace: Trace) -> bool:
 
 
 def _mask(model: LoadedModel) -> tuple[str, int]:
-    return mask_of(model.tokenizer) or ("", -1)
+    return model.mask or ("", -1)

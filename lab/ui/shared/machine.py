@@ -8,7 +8,7 @@ from functools import partial
 
 import streamlit as st
 
-from lab.analysis.words.masking import mask_of, masked_run
+from lab.analysis.words.masking import masked_run
 from lab.charts.components.machine import MachineOnPage
 from lab.course.pages import LESSONS, lesson_of
 from lab.figures.machine import around, first_watched, machine
@@ -163,8 +163,7 @@ def _seen(key: str, begin: _Seen) -> _Seen:
 
 def _hides(trace: Trace) -> bool:
     """Whether the model can guess a hidden token."""
-    head, mask = trace.model.weights.vocabulary_head, mask_of(trace.model.tokenizer)
-    return not trace.model.config.causal and head is not None and mask is not None
+    return not trace.model.config.causal and not trace.model.no_words
 
 
 def _twin_of(trace: Trace) -> Trace:

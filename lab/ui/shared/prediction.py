@@ -8,12 +8,11 @@ from functools import partial
 import streamlit as st
 
 from lab.analysis.words import predictions
-from lab.analysis.words.masking import asked_next, mask_of, masked_run, typed_masks
+from lab.analysis.words.masking import asked_next, masked_run, typed_masks
 from lab.analysis.words.predictions import Candidate, Prediction, word_of
-from lab.course.words import quoted
+from lab.course.words import escaped, quoted
 from lab.figures.sentence import Looking, sentence
 from lab.models.catalogue import DEFAULT_MODEL
-from lab.models.families.registry import FAMILIES
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui.page import OpenPage
@@ -65,27 +64,9 @@ class PredictionView:
         return f"after token {self.place + 1}" if self.causal else f"at token {self.place + 1}"
 
 
-def cannot_predict(model: LoadedModel) -> str | None:
-    """Return the reason why a model predicts no words, in a sentence, or None if the model predicts words."""
-    name = quoted(model.id)
-    if model.weights.replaced_head is not None:
-        return (
-            f"{name} is an ELECTRA discriminator: it was trained to tell which words of a text were replaced, not to "
-            f"predict hidden words, so it has no vocabulary head. Choose {DEFAULT_MODEL} in the sidebar."
-        )
-    if FAMILIES[model.config.family].decoder is None:
-        return (
-            f"{name} is an ELECTRA model without a discriminator’s head. This lab does not read the vocabulary head of "
-            f"an ELECTRA generator. Choose {DEFAULT_MODEL} in the sidebar."
-        )
-    if model.weights.vocabulary_head is None:
-        return (
-            f"{name} was saved without its vocabulary head, the part that turns a vector into a word. Choose "
-            f"{DEFAULT_MODEL} in the sidebar, or a checkpoint saved with this head."
-        )
-    if not model.config.causal and mask_of(model.tokenizer) is None:
-        return f"The tokenizer of {name} has no mask token to hide a word. Choose {DEFAULT_MODEL} in the sidebar."
-    return None
+def cannot_predict(model: LoadedModel) -> str:
+    """Return the reason why a model predicts no words, and what to do; empty if the model predicts words."""
+    return model.no_words and f"{escaped(model.no_words)} Choose {DEFAULT_MODEL} in the sidebar."
 
 
 def look(page: OpenPage, plain: Trace, of: Looking | None = None) -> PredictionView | None:
@@ -95,7 +76,7 @@ def look(page: OpenPage, plain: Trace, of: Looking | None = None) -> PredictionV
     """
     if plain.model.config.causal:
         return _look_ahead(page, plain, of)
-    mask_id = (mask_of(plain.model.tokenizer) or ("", -1))[1]
+    mask_id = (plain.model.mask or ("", -1))[1]
     chosen = masking.chosen_places(plain.encoding, mask_id)
     hidden = tuple(sorted({*chosen, *typed_masks(plain.encoding, mask_id)}))
     place = masking.asked_place(hidden, hidden[0]) if hidden else None

@@ -98,7 +98,7 @@ def _lenses(trace: Trace, watched: int) -> tuple[str, ...]:
 
     A BERT's fitted lens was fitted at hidden words; at a visible word, the plain lens reads more.
     """
-    if trace.model.weights.vocabulary_head is None:
+    if trace.model.headless:
         return ()
     if trace.model.config.causal or is_hidden(trace, watched):
         with suppress(CheckpointError):  # lesson 9 reports a damaged lens

@@ -7,7 +7,6 @@ import pytest
 import lab
 from lab.analysis.flow.cuts import Cuts, Way
 from lab.analysis.flow.ways import CutEffect, Needed, Ways, effect, ways
-from lab.analysis.words.masking import mask_of
 from tests.sentences import BOYS, KEYS
 
 
@@ -67,7 +66,7 @@ def test_the_ways_that_are_needed(
 )
 def test_the_refereed_sentences(text: str, word: str, needed: Needed | None) -> None:
     trace = lab.trace(lab.load_model("lab-minilm"), text)
-    mask = mask_of(trace.model.tokenizer)
+    mask = trace.model.mask
     assert mask is not None
     assert ways(trace, trace.token_ids.index(mask[1]), trace.labels.index(word)).needed is needed
 

@@ -86,5 +86,5 @@ def test_a_preference_is_the_share_of_two_probabilities(family: Family, tiny_che
     plain = trace.logits(PLACE)[0].double().softmax(0)[[WORD, WORD + 1]]
     assert found.before == pytest.approx((plain[0] / plain.sum()).item(), abs=1e-6)
     headless = lab.trace(lab.load_model(tiny_checkpoint("bert-headless")), SENTENCE)
-    with pytest.raises(ValueError, match="came without a language-modelling head"):
+    with pytest.raises(ValueError, match="vocabulary head"):
         preferred(headless, PLACE, (WORD, WORD + 1))

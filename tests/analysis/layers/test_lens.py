@@ -137,7 +137,7 @@ def test_what_has_no_lens_says_why(tiny_checkpoint: TinyCheckpoint) -> None:
     with pytest.raises(ValueError, match="4 places and 3 truths"):
         lens(plain, PLACES, truths[:3])
     headless = trace(load_model(tiny_checkpoint("bert-headless")), TEXT)
-    with pytest.raises(ValueError, match="without a language-modelling head"):
+    with pytest.raises(ValueError, match="vocabulary head"):
         lens(headless, (1,), (None,))
 
 

@@ -9,12 +9,10 @@ import pytest
 from lab.analysis.words.masking import (
     asked_next,
     hide,
-    mask_of,
     maskable,
     place_to_start,
     spread,
     typed_masks,
-    unknown_of,
     whole_words,
 )
 from lab.models.encoding import Encoding, encode
@@ -31,7 +29,7 @@ def read(tiny_checkpoint: TinyCheckpoint) -> Read:
 
     def encoding(text: str, pair: str | None = None, family: Family = "bert") -> tuple[Encoding, tuple[str, int]]:
         model = load_model(tiny_checkpoint(family))
-        mask = mask_of(model.tokenizer)
+        mask = model.mask
         assert mask is not None
         return encode(model.tokenizer, model.config, text, pair), mask
 
@@ -47,10 +45,10 @@ def test_the_mask_token_is_the_tokenizers_own(
 ) -> None:
     from transformers import AutoTokenizer
 
-    tokenizer = load_model(tiny_checkpoint(family)).tokenizer
+    model = load_model(tiny_checkpoint(family))
     theirs = AutoTokenizer.from_pretrained(tiny_checkpoint(family))
-    assert mask_of(tokenizer) == (None if mask is None else (mask, theirs.mask_token_id))
-    assert unknown_of(tokenizer) == (theirs.unk_token_id if unknown else None)
+    assert model.mask == (None if mask is None else (mask, theirs.mask_token_id))
+    assert model.unknown == (theirs.unk_token_id if unknown else None)
 
 
 def test_special_tokens_cannot_be_hidden(read: Read) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from lab.analysis.words.masking import hide, mask_of
+from lab.analysis.words.masking import hide
 from lab.analysis.words.predictions import (
     Prediction,
     candidate,
@@ -44,7 +44,7 @@ def load(tiny_checkpoint: TinyCheckpoint, family: Family) -> LoadedModel:
 
 def masked(model: LoadedModel, *places: int, pair: str | None = PAIR) -> tuple[Trace, Trace]:
     """The plain run and the one with tokens hidden."""
-    plain, mask = trace(model, TEXT, pair), mask_of(model.tokenizer)
+    plain, mask = trace(model, TEXT, pair), model.mask
     assert mask is not None
     return plain, trace_encoding(model, hide(plain.encoding, places, mask))
 
@@ -172,7 +172,7 @@ def test_nobody_knows_what_a_typed_mask_hides(tiny_checkpoint: TinyCheckpoint) -
 def test_a_model_without_a_head_says_so(tiny_checkpoint: TinyCheckpoint, family: Family) -> None:
     run = trace(load(tiny_checkpoint, family), TEXT)
     for ask in (lambda: predictions(run, [1], [None]), lambda: head_steps(run, 1)):
-        with pytest.raises(ValueError, match="without a language-modelling head"):
+        with pytest.raises(ValueError, match="vocabulary head"):
             ask()
 
 

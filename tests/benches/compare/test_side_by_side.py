@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
+import transformers
 
 import lab
 from lab.analysis.heads.metrics import METRICS, attention_metrics
 from lab.analysis.heads.named import trace_names
-from lab.analysis.words.masking import hide, mask_of
+from lab.analysis.words.masking import hide
 from lab.benches.compare import view
 from lab.benches.compare.comparable import (
     ALL_HEADS,
@@ -30,7 +34,7 @@ from lab.benches.compare.comparable import (
     NothingToShow,
     shown,
 )
-from lab.benches.compare.side_by_side import apart, largest, why_not
+from lab.benches.compare.side_by_side import WordShares, apart, largest, why_not
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap
 from lab.models.interventions import Interventions
@@ -38,6 +42,8 @@ from lab.models.trace import Trace, trace_encoding
 from lab.models.twin import random_twin
 from lab.toy.models import constructed_toy, random_toy
 from lab.ui.parameters import COMPARED
+from tests.checkpoints import Family
+from tests.conftest import TinyCheckpoint
 
 A, B = "The cat sat on the mat. It was tired.", "The dog sat on the mat. It was tired."
 AT = At(1, 2, 3)
@@ -97,7 +103,7 @@ def sublayer_changes(traced: Trace) -> np.ndarray[Any, Any]:
 
 
 def probabilities(traced: Trace) -> np.ndarray[Any, Any]:
-    mask = mask_of(traced.model.tokenizer)
+    mask = traced.model.mask
     if mask is not None:
         traced = trace_encoding(traced.model, hide(traced.encoding, [3], mask), traced.interventions)
     return traced.logits(3).double().softmax(-1)[0].numpy()
@@ -251,7 +257,7 @@ def test_long_texts_are_bounded() -> None:
 
 def test_what_a_run_lacks_is_said() -> None:
     toy = lab.trace(constructed_toy(8, 8), "c a b b")
-    with pytest.raises(NothingToShow, match="no vocabulary head"):
+    with pytest.raises(NothingToShow, match="vocabulary head"):
         shown(toy, PREDICTIONS, AT)
     with pytest.raises(NothingToShow, match="single sentence"):
         shown(toy, SENTENCES, AT)
@@ -279,3 +285,59 @@ def test_specialization_of_one_pipeline_has_its_seven() -> None:
     values = found.values
     assert values.shape[0] == 8 and 5 <= values.shape[1] <= 7
     assert np.isfinite(values).all()
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2", "roberta"])
+@pytest.mark.parametrize("longer", [1, 37, 600])
+def test_one_vocabulary_in_tables_of_different_length(
+    family: Family, longer: int, tiny_checkpoint: TinyCheckpoint, tmp_path: Path
+) -> None:
+    """As ``resize_token_embeddings`` leaves them: words of both are subtracted, the others are never said."""
+    folder = tiny_checkpoint(family)
+    module = transformers.AutoModelForMaskedLM if family != "gpt2" else transformers.AutoModelForCausalLM
+    larger = module.from_pretrained(folder)
+    torch.manual_seed(5)
+    larger.resize_token_embeddings(larger.config.vocab_size + longer, mean_resizing=False)
+    shutil.copytree(folder, tmp_path / "larger")
+    larger.save_pretrained(tmp_path / "larger")
+    one, other = (lab.trace(lab.load_model(each), A) for each in (folder, tmp_path / "larger"))
+    a, b = (probabilities(each) for each in (one, other))
+    assert len(b) == len(a) + longer
+    for first, second, apart_by_hand in (
+        (one, other, b - np.pad(a, (0, longer))),
+        (other, one, np.pad(a, (0, longer)) - b),
+    ):
+        shares = [shown(each, PREDICTIONS, AT) for each in (first, second)]
+        assert why_not(*shares) is None
+        np.testing.assert_allclose(apart(*shares), apart_by_hand, atol=1e-9)
+        found = largest(*shares)
+        assert found.value == pytest.approx(np.abs(apart_by_hand).max())
+        for figure in (view.figure_a, view.figure_b, view.difference):
+            assert len(figure(first, second, PREDICTIONS, AT).table()) >= 5
+        one_share, other_share = shares
+        assert isinstance(one_share, WordShares) and isinstance(other_share, WordShares)
+        said = view.said(one_share, other_share, (first, second))
+        assert "expect" in said or "first word" in said
+
+
+def test_other_kinds_of_token_are_not_subtracted() -> None:
+    """Two texts may have equally many kinds of token, and not the same ones."""
+    texts = (
+        A,
+        B,
+        "It was tired and sad, too.",
+        "The cat, the dog and the mouse",
+        "Run!",
+        "Run",
+        "Paris is in France.",
+        "a",
+    )
+    runs = [shown(run("lab-bert", text), SPECIALIZATION, AT) for text in texts]
+    met = 0
+    for one in runs:
+        for other in runs:
+            assert isinstance(one, Heatmap) and isinstance(other, Heatmap)
+            alike = list(one.axes[1].names) == list(other.axes[1].names)
+            assert (why_not(one, other) is None) == alike
+            met += not alike and one.values.shape == other.values.shape
+    assert met, "among these texts there are two with equally many kinds"

@@ -185,7 +185,7 @@ def test_what_cannot_be_tested_says_why(tiny_checkpoint: TinyCheckpoint, capsys:
     model = load_model(MODEL)
     assert measure.untestable(model) == ""
     headless = replace(model, weights=replace(model.weights, vocabulary_head=None))
-    assert "predicts no next token" in measure.untestable(headless)
+    assert "predicts no words" in measure.untestable(headless)
     with pytest.raises(ValueError, match="sees the whole text"):
         measure.replicate(load_model(tiny_checkpoint("bert")))
     write("copying", "lab-bert")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from lab.experiments.patching import own_pair
@@ -100,3 +102,11 @@ def test_a_pair_is_patched_once_and_the_oldest_is_forgotten(
     other = own_contrast(model, changed(good="are", bad="is"))
     own_patching(model, other)
     assert own_known(model, two) is None and own_known(model, other) is not None
+
+
+@pytest.mark.parametrize("places", [6, 8, 32, 200])
+def test_the_limit_that_is_named_is_the_models(model: LoadedModel, places: int) -> None:
+    config = replace(model.config, max_tokens=places)
+    few = replace(model, weights=replace(model.weights, config=config))
+    with pytest.raises(NotPatchable, match=f"more than {min(places, MOST)} tokens"):
+        own_contrast(few, changed(clean="The boys in" + " the garden" * 20 + " _ playing."))

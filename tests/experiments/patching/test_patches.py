@@ -260,7 +260,7 @@ def test_what_cannot_be_patched_is_refused_with_a_sentence(bert: LoadedModel, si
 def test_a_model_without_words_is_refused(tiny_checkpoint: TinyCheckpoint) -> None:
     headless = load_model(tiny_checkpoint("bert-headless"))
     read = partial(encode, headless.tokenizer, headless.config)
-    with pytest.raises(ValueError, match="language-modelling head"):
+    with pytest.raises(ValueError, match="vocabulary head"):
         patching(headless, Contrast(read(SENTENCES[0]), read(SENTENCES[1]), 1, 5, 6))
 
 

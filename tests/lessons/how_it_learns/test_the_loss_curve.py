@@ -7,14 +7,13 @@ import math
 import pytest
 
 import lab
-from lab.analysis.words.masking import mask_of
 from lab.lessons.how_it_learns.surprise import curve, losses
 
 
 @pytest.mark.parametrize("name", ["lab-minilm", "lab-bert"])
 def test_each_mark_has_its_whole_name_and_its_place(name: str) -> None:
     model = lab.load_model(name)
-    mask = mask_of(model.tokenizer)
+    mask = model.mask
     assert mask is not None
     trace = lab.trace(model, f"The fish swam in the {mask[0]}.")
     place, word = trace.token_ids.index(mask[1]), model.tokenizer.token_to_id("water")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 import lab
-from lab.analysis.words.masking import mask_of, masked_run
+from lab.analysis.words.masking import masked_run
 from lab.analysis.words.next_sentence import NextSentence
 from lab.analysis.words.predictions import Candidate, Prediction
 from lab.course.sentences.blanks import BLANKS
@@ -135,7 +135,7 @@ def theirs(model: LoadedModel, text: str) -> Tensor:
     ids = list(lab.trace(model, text.split(" [MASK]", maxsplit=1)[0] if causal else text).token_ids)
     module: Any = reference(model)
     out = module(torch.tensor([ids]))
-    mask = mask_of(model.tokenizer)
+    mask = model.mask
     row = out.logits[0, -1] if mask is None else out.prediction_logits[0, ids.index(mask[1])]
     probabilities: Tensor = row.double().softmax(-1)
     return probabilities

@@ -17,7 +17,7 @@ from torch import Tensor
 import lab
 from lab.analysis.layers.lens import first_read
 from lab.analysis.words.likelihood import likelihood
-from lab.analysis.words.masking import mask_of, masked_run
+from lab.analysis.words.masking import masked_run
 from lab.analysis.words.next_sentence import NextSentence, PairsTried, try_pairs
 from lab.analysis.words.predictions import candidate, likeliest, masked_prediction, prediction_at, word_of
 from lab.analysis.words.sampling import SamplingSettings, sample
@@ -225,7 +225,7 @@ def test_in_sight_follows_the_change() -> None:
     kinds = set()
     for text in TEXTS:
         plain = run("lab-bert", text)
-        mask = mask_of(plain.model.tokenizer)
+        mask = plain.model.mask
         assert mask is not None
         for place in range(1, len(plain) - 1):
             if plain.token_ids[place] == mask[1]:
@@ -249,7 +249,7 @@ def test_in_sight_follows_the_change() -> None:
 def test_copied_counts_the_first_choices_that_are_right(model: str) -> None:
     for text in TEXTS:
         trace = run(model, text)
-        causal, mask = model == "lab-gpt2", mask_of(trace.model.tokenizer)
+        causal, mask = model == "lab-gpt2", trace.model.mask
         logits, ids = their_rows(trace)[-1], trace.token_ids
         found = likeliest(trace, 5)
         theirs = logits.softmax(-1).topk(5)

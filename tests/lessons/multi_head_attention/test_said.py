@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import lab
 from lab.analysis.heads import comparing
-from lab.analysis.words.masking import mask_of, masked_run, place_to_start
+from lab.analysis.words.masking import masked_run, place_to_start
 from lab.course.sentences.examples import example_named
 from lab.course.words import plain, quoted, share
 from lab.lessons.multi_head_attention import (
@@ -100,7 +100,7 @@ def test_only_the_head_of_the_story_looks_at_brother() -> None:
 
 def asked(trace: Trace) -> tuple[Trace, int]:
     """The run with its middle word hidden, and the place; in a causal model, the run itself."""
-    mask = mask_of(trace.model.tokenizer)
+    mask = trace.model.mask
     if trace.model.config.causal or mask is None:
         return trace, len(trace) - 2
     places = place_to_start(trace.encoding, mask[1])

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from tokenizers import Tokenizer
+from transformers import AutoTokenizer
 
 from lab.course.words import quoted
 from lab.lessons.tokenization.words import STAGES, about_lookup, about_merge, about_uncut, special_tokens
 from lab.models.encoding import encode
-from lab.models.loading import EMBEDDED
+from lab.models.loading import EMBEDDED, load_model
 from lab.text.tokenizers.bpe import BpeWord, bpe_steps
 from lab.text.tokenizers.normalization import StageName
 from lab.text.tokenizers.wordpiece import WordSteps, wordpiece_steps
+from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
 
 BERT = Tokenizer.from_file(str(EMBEDDED / "lab-bert" / "tokenizer.json"))
@@ -71,5 +76,28 @@ def test_the_last_merge_says_why_it_was_the_last(gpt2: Tokenizer) -> None:
 
 def test_special_tokens_in_the_order_in_which_they_stand() -> None:
     encoding = encode(BERT, SimpleNamespace(max_tokens=512), "The [MASK] sat.", "It sat.")  # type: ignore[arg-type]
-    found = [(each.token, each.positions) for each in special_tokens(BERT, encoding)]
+    found = [(each.token, each.positions) for each in special_tokens(load_model("lab-bert"), encoding)]
     assert found == [("[CLS]", (1,)), ("[MASK]", (3,)), ("[SEP]", (6, 10)), ("[PAD]", ()), ("[UNK]", ())]
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta", "gpt2", "modernbert"])
+@pytest.mark.parametrize("renamed", [False, True])
+def test_each_special_token_has_its_role(
+    family: Family, renamed: bool, tiny_checkpoint: TinyCheckpoint, tmp_path: Path
+) -> None:
+    """By the tokenizer's settings, whatever its name is."""
+    folder = Path(shutil.copytree(tiny_checkpoint(family), tmp_path / family))
+    if renamed:
+        for path in (folder / "tokenizer.json", folder / "tokenizer_config.json"):
+            path.write_text(
+                re.sub(r'"(\[|<\|?)(CLS|SEP|MASK|PAD|UNK|s|/s|mask|pad|unk)(\]|\|?>)"', r'"(\2)"', path.read_text())
+            )
+    theirs = AutoTokenizer.from_pretrained(folder)
+    model = load_model(folder)
+    told = {each.token: each.role for each in special_tokens(model, encode(model.tokenizer, model.config, "The cat"))}
+    assert set(theirs.all_special_tokens) <= told.keys()
+    if family == "gpt2":
+        assert "separated" in told[theirs.eos_token]
+        return
+    said = {"mask": "hides", "pad": "fills up", "unk": "replaces", "cls": "first", "sep": "ends each"}
+    assert all(fragment in told[getattr(theirs, f"{role}_token")] for role, fragment in said.items())

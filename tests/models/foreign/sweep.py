@@ -16,9 +16,11 @@ import lab
 from lab.models.config import CheckpointError
 from lab.models.encoding import TextError
 from lab.models.loading import LoadedModel
+from tests.checkpoints import CORPUS
 
 # Upper case, an accent, a word that no vocabulary has whole, a sign that none has, a special token that somebody typed.
 TEXT, PAIR = "The unhappily Café 🙂 doesn't wait for the cat.", "A second one, [MASK] 3 words long."
+LONG = " ".join(CORPUS)  # more tokens than a tiny model has places
 _TOLERANCE = 1e-4
 _FEW = 6  # a model with fewer places may refuse a text because of them
 
@@ -37,15 +39,24 @@ def refusal(folder: Path) -> str | None:
             return _sentence(str(error))
         tokenize = transformers.AutoTokenizer.from_pretrained(folder)
         run = _base_model(folder, model.config.family)
-        for text, pair in ((TEXT, None), (TEXT, PAIR)):
-            said = _compared(model, tokenize, run, text, pair)
+        limit = min(tokenize.model_max_length, _places(folder, model.config.family))
+        for text, pair in ((TEXT, None), (LONG, None), (LONG, TEXT), (TEXT, PAIR)):
+            said = _compared(model, tokenize, limit, run, text, pair)
             if said is not None:
                 return said
     return None
 
 
-def _compared(model: LoadedModel, tokenize: Any, run: Callable[..., Any], text: str, pair: str | None) -> str | None:
-    limit = model.config.max_tokens
+def _places(folder: Path, family: str) -> int:
+    """Return how many tokens Hugging Face's module of a folder can read."""
+    config = CONFIG_MAPPING[family].from_pretrained(folder)
+    rows: int = config.max_position_embeddings
+    return rows - config.pad_token_id - 1 if family in ("roberta", "xlm-roberta", "camembert") else rows
+
+
+def _compared(
+    model: LoadedModel, tokenize: Any, limit: int, run: Callable[..., Any], text: str, pair: str | None
+) -> str | None:
     given = tokenize(text, pair, truncation=True, max_length=limit, return_tensors="pt")
     if not model.config.segments:
         given.pop("token_type_ids", None)  # GPT-2 would take the numbers of segments for ids of tokens
@@ -61,7 +72,7 @@ def _compared(model: LoadedModel, tokenize: Any, run: Callable[..., Any], text: 
         return None
     apart, size = (trace.output - theirs).abs().max().item(), theirs.abs().max().item()
     assert apart <= _TOLERANCE * max(1.0, size), f"other numbers: {apart}"
-    if pair is not None:
+    if pair == PAIR:
         proof = lab.prove(model, trace)
         assert proof.passed or proof.not_found, proof.first_failure
     return None

@@ -46,10 +46,31 @@ _SETTINGS: Mapping[str, tuple[Any, ...]] = {
     "pad_token": ("[NEW]",),
     "extra_special_tokens": (["cat", "[X]"], {"a": "[X]"}, 5),
     "model_input_names": (["input_ids", "attention_mask"], ["input_ids", "token_type_ids", "attention_mask"]),
-    "model_max_length": (3, None, "x", 10**30),
+    "model_max_length": (3, 20, 20.5, None, "x", 0, -4, 10**30),
     "truncation_side": ("left", "nowhere"),
     "padding_side": ("left",),
     "added_tokens_decoder": ({"900": {"content": "zzz", "special": True}}, 5),
+    "split_special_tokens": (True, False),
+    "additional_special_tokens": (["cat"], ["[X]"]),
+    "clean_up_tokenization_spaces": (True,),
+    "add_eos_token": (True,),
+    "bos_token": ("the",),
+    "eos_token": ("the",),
+    "errors": ("strict",),
+    "legacy": (False,),
+    "never_split": (["cat"],),
+    "do_basic_tokenize": (False,),
+    "max_length": (7,),
+    "stride": (2,),
+    "truncation_strategy": ("only_first",),
+    "truncation": (True,),
+    "padding": ("max_length",),
+    "use_fast": (False,),
+    "from_slow": (True,),
+    "is_split_into_words": (True,),
+    "tokenizer_file": ("nowhere.json",),
+    "name_or_path": ("nowhere",),
+    "normalizer": (None,),
 }
 
 
@@ -205,3 +226,50 @@ def test_sentencepiece(stem: str, own: bool, tmp_path: Path) -> None:
     assert refusal(tmp_path) is None
     trace = lab.trace(lab.load_model(tmp_path), TEXT)
     assert trace.model.weights.vocabulary_head is not None and any(token.startswith("▁") for token in trace.tokens)
+
+
+# What older programs left beside tokenizer.json, by the file's name. Hugging Face reads some of it.
+_BESIDE: Mapping[str, tuple[Any, ...]] = {
+    "special_tokens_map.json": (
+        {"mask_token": "cat"},
+        {"mask_token": {"content": "[mask]", "lstrip": True, "special": True}},
+        {"additional_special_tokens": ["the", "[X]"]},
+        {"unk_token": "cat", "cls_token": "the"},
+    ),
+    "added_tokens.json": ({"zzz": 900}, {"cat": 5}, {"[MASK]": 7}, []),
+    "vocab.txt": ("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ncat\n", ""),
+    "vocab.json": ({"<s>": 0, "the": 1}, {}),
+    "merges.txt": ("#version: 0.2\nt h\nth e\n", ""),
+    "sentencepiece.bpe.model": ("not a model",),
+    "tokenizer.model": ("not a model",),
+    "chat_template.jinja": ("{{ messages }}",),
+    "sentence_bert_config.json": ({"max_seq_length": 7},),
+}
+
+
+@pytest.mark.parametrize("family", some(["bert", "roberta", "gpt2"], 2))
+@pytest.mark.parametrize("whole", [True, False], ids=["with tokenizer.json", "without"])
+def test_every_file_beside_the_tokenizer(copy_of: Callable[[Family], Path], family: Family, whole: bool) -> None:
+    folder, opened = copy_of(family), 0
+    transformers.AutoTokenizer.from_pretrained(folder).save_pretrained(folder)
+    if not whole:
+        described = json.loads((folder / "tokenizer.json").read_text())["model"]
+        words = sorted(described["vocab"], key=described["vocab"].__getitem__)
+        (folder / "vocab.txt").write_text("\n".join(words))
+        (folder / "vocab.json").write_text(json.dumps(described["vocab"]))
+        (folder / "merges.txt").write_text("\n".join(" ".join(pair) for pair in described.get("merges", [])))
+        (folder / "tokenizer.json").unlink()
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for name, contents in _BESIDE.items():
+        for content in contents:
+            (folder / name).write_text(content if isinstance(content, str) else json.dumps(content))
+            try:
+                opened += refusal(folder) is None
+            except BaseException as error:
+                error.add_note(f"{name}: {content!r}")
+                raise
+            if name in before:
+                (folder / name).write_bytes(before[name])
+            else:
+                (folder / name).unlink()
+    assert opened > 5

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from lab.analysis.tasks.halves import Halves, halves
 from lab.analysis.tasks.teaching import of_new
 from lab.analysis.tasks.vectors import brief, encoded
+from lab.charts.base.tables import to_csv
 from lab.course.words import escaped, number_of, plain, quoted
 from lab.figures.taught import learning_curve
 from lab.models.encoding import TextError
@@ -24,9 +26,11 @@ from lab.rooms.server import server
 from lab.rooms.states import Phase
 from lab.rooms.typed import one_line
 from lab.ui import runs
+from lab.ui.drawing import file
 from lab.ui.parameters import MODEL
 from lab.ui.room.picture import picture
 from lab.ui.room.steps import SAID, change, put
+from lab.ui.tables import show_table
 
 _LABELS, _NEW, _PICKED = "_class.labels", "_class.new", "_class.picked"
 _WRONG = "_class.wrong"  # says what is wrong with the labels
@@ -80,7 +84,11 @@ def show_teacher(code: str, key: str, taught: Taught) -> None:
         _show_new(code, key, told.question)
     names = _names(told.question)
     with st.expander(f"The sentences of the class: {len(found)}", icon=":material/format_list_bulleted:"):
-        st.dataframe({"sentence": [text for text, _ in found], "label": [names[not first] for _, first in found]})
+        table = pd.DataFrame(
+            {"sentence": [text for text, _ in found], "label": [names[not first] for _, first in found]}
+        )
+        show_table(table, numbered=True)
+        file("CSV", "sentences-of-the-class", "csv", to_csv(table))
 
 
 def offer(code: str, key: str, taught: Taught) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 import lab
 from lab.analysis.heads.specialization import SPECIALIZATIONS, WORD_KINDS, specialization
+from lab.course.words import number_of
 from lab.evidence.kind_rules import shipped as rules
 from lab.evidence.notable import FILE, JOBS, Doing, Notable, shipped
 from lab.evidence.own_sentence import Case, cases
@@ -113,7 +114,8 @@ def test_a_relation_is_told_with_its_score_chance_and_cases(trace: Trace) -> Non
         assert ("may be kinds of words" in said) == (doing.score < rule - 0.05)
         assert ("about as often" in said) == (abs(doing.score - rule) <= 0.05)
         if here:
-            assert f"right {sum(case.right for case in here)} of {len(here)} times" in said
+            wanted = f"right {sum(case.right for case in here)} of {number_of(len(here), 'time')}:"
+            assert wanted in said
         else:
             assert "has no such pair" in said
 

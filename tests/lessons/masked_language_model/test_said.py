@@ -23,7 +23,7 @@ from lab.analysis.words.predictions import candidate, likeliest, masked_predicti
 from lab.analysis.words.sampling import SamplingSettings, sample
 from lab.course.sentences.blanks import BLANKS
 from lab.course.sentences.examples import EXAMPLES, FOLLOWING
-from lab.course.words import quoted, share
+from lab.course.words import number_of, quoted, share
 from lab.lessons.masked_language_model.best import answered
 from lab.lessons.masked_language_model.every_place import copied, in_sight
 from lab.lessons.masked_language_model.from_vector_to_word import compared, in_table, turned, way
@@ -265,7 +265,7 @@ def test_copied_counts_the_first_choices_that_are_right(model: str) -> None:
             assert "no word here" in said
             continue
         right = sum(best == true for best, true in wanted)
-        assert f"**{right}** of {len(wanted)} places" in said
+        assert f"**{right}** of {number_of(len(wanted), 'place')}," in said
         assert causal or ("copies every word" in said) == (right == len(wanted))
         assert causal or ("copies most words" in said) == (len(wanted) > right > len(wanted) / 2)
 

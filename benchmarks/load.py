@@ -32,14 +32,14 @@ import numpy as np
 
 from benchmarks import room
 from benchmarks.bare import TIMES, bare
-from benchmarks.learners import PAGES, SHARED, Scenario, learner, percentiles, sentence, tour
+from benchmarks.learners import PAGES, SHARED, Scenario, learner, percentiles, sentence, take_steps, tour
 from benchmarks.server import Lab, Usage, running_lab, usage
 from benchmarks.visitor import Answer, visiting
 
 MEGABYTES = 1200.0
 GROWTH = 1.1
-SENTENCES, WARM = 500, 200  # texts of the soak, and after how many of them the caches are full
-SOAKING = 8  # visitors of the soak
+SENTENCES, WARM = 150, 75  # texts of the soak at least, and after how many of them the caches are full
+SOAKING = 30  # visitors of the soak
 
 
 SCENARIOS = (
@@ -116,19 +116,25 @@ def judged(
 
 
 async def soak(lab: Lab, seconds: float, sentences: int = SENTENCES, warm: int = WARM) -> Result:
-    """Different sentences through the lessons, without a pause; memory must not grow once the caches are full."""
+    """Walk through all steps of the lessons with ever new sentences, without a pause.
+
+    Memory must not grow from the middle to the end, once the caches are full.
+    """
     before, start = cpu_seconds([lab]), time.monotonic()
     numbers, answers, level = itertools.count(1000), list[Answer](), list[float]()
+    read = 0
 
     async def reader(first: int) -> None:
         async with visiting(lab.url) as visitor:
             pages = itertools.cycle(PAGES[first % len(PAGES) :] + PAGES[: first % len(PAGES)])
-            while len(answers) < sentences or time.monotonic() < start + seconds:
-                answer = await visitor.open(next(pages), text=sentence(next(numbers), 12))
-                answers.append(answer)
-                if len(answers) == warm:
+            nonlocal read
+            while read < sentences or time.monotonic() < start + seconds:
+                answers.append(await visitor.open(next(pages), text=sentence(next(numbers), 12)))
+                answers.extend(await take_steps(visitor))
+                read += 1
+                if not level and read >= warm and time.monotonic() >= start + seconds / 2:
                     level.append(usage(lab.process.pid).megabytes)
-                if answer.lost:
+                if answers[-1].lost:
                     return
 
     await asyncio.gather(*(reader(first) for first in range(SOAKING)))
@@ -136,7 +142,7 @@ async def soak(lab: Lab, seconds: float, sentences: int = SENTENCES, warm: int =
     found = judged(Scenario("soak", SOAKING, None), answers, now.cpu_seconds - before, time.monotonic() - start, [now])
     if level and now.megabytes <= GROWTH * level[0]:
         return found
-    grown = f"{now.megabytes:.0f} MB after {len(answers)} sentences, {level} MB after {warm}"
+    grown = f"{now.megabytes:.0f} MB after {read} sentences, {level} MB in the middle"
     return replace(found, broken=(*found.broken, grown))
 
 

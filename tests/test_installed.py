@@ -24,7 +24,7 @@ from websockets.sync.client import connect
 import lab
 from benchmarks.server import Lab, free_port, stop, wait_until_healthy
 from benchmarks.visitor import visiting
-from lab.__main__ import checkpoints, main
+from lab.__main__ import NoCheckpoint, checkpoints, main
 from lab.course.pages import BENCHES, LESSONS, Page
 from lab.first_visit import SUBPROTOCOLS
 from tests.checkpoints import write_checkpoint
@@ -134,7 +134,9 @@ def test_it_says_its_version_and_how_it_is_called(installed: Installed, tmp_path
 
 
 def test_a_folder_is_a_checkpoint_or_has_some(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert checkpoints(tmp_path) == [] == checkpoints(tmp_path / "absent")
+    for empty in (tmp_path, tmp_path / "absent"):
+        with pytest.raises(NoCheckpoint):
+            checkpoints(empty)
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "config.json").write_text("{}")

@@ -21,7 +21,7 @@ RESTING, RESTS = 3, 1800.0
 _LOOK = 1.0  # seconds between two checks for watchers
 # Seconds of computing after which a job is long: from then on, it gives its place to jobs that are not.
 LONG = 8.0
-# The most jobs under way, each with what it holds in memory: of all, of one address, of one browser.
+# The most jobs that have begun and are not over, because each holds memory: on the server, of an address, of a browser.
 MOST_BEGUN = (12, 8, 2)
 
 
@@ -277,17 +277,18 @@ class Places:
         job.spent, job.since = job.spent + now - job.since, now
 
     def _first(self, besides: Job | None = None) -> Job | None:
-        """Return the job that gets the next place, or that of the job ``besides``; None if no job waits for one.
+        """Return the waiting job that gets the next place; None if no job may have one.
 
-        The caller must hold the lock.
+        With ``besides``, that job is about to give its place away. The caller must hold the lock.
         """
         may = (each for each in self._waiting if not each.resting and (each.spent or self._may_begin(each)))
         return min(may, key=lambda job: self._order(job, besides), default=None)
 
     def _order(self, job: Job, besides: Job | None) -> tuple[list[int], bool]:
-        """What a smaller value of comes first: the places that those who wait for ``job`` hold for other jobs.
+        """Return the rank of a job: the smallest comes first.
 
-        The place of ``besides``, which may become free, does not count. Then come jobs that are not long.
+        The rank counts the places that the visitors of ``job`` hold for other jobs, except the place of ``besides``.
+        Among equal counts, a job that is not long comes first.
         """
         others = [each for each in self._held if each is not job and each is not besides]
         return _shared(job, others), job.spent > LONG

@@ -1,4 +1,4 @@
-"""What this process does otherwise than Streamlit, so that no visitor can stop it or fill it.
+"""The differences of this process from Streamlit, by which no visitor can stop the server or fill its memory.
 
 ``python -m lab`` calls :func:`guard` before the server answers. A server that was started with ``streamlit run`` calls
 it when somebody first opens a page.
@@ -26,7 +26,8 @@ LONGEST_LINK = 200_000
 _LONGEST_VALUE = 10_000  # characters that are left of a value in a link that is too long
 # Messages that no page of the lab sends: one empties the caches of all visitors, one asks where files go.
 _NOT_SENT = ("clear_cache", "file_urls_request")
-# Brackets and commas in the report of a component: Python takes a hundred times as much memory for a list as JSON does.
+# The most brackets and commas in the report of a component: a list takes a hundred times more memory in Python than as
+# JSON.
 _MOST_PARTS = 20_000
 
 

@@ -23,8 +23,8 @@ from lab.ui.visitor import Visitor, this_visitor
 
 _POLL = 1.0  # seconds
 _BEGUN, _LEFT = "_begun_unasked", "_left_runs"
-# What protects the memory and the cores: twenty runs at once would each take twenty times as long, and hold twenty
-# models. Toys that train have places here, too.
+# Places protect memory and cores: twenty runs at once would each take twenty times as long, and hold twenty models.
+# Toys that train have places here, too.
 LONG_RUNS = Places(COUNT)
 Work = Callable[[ProgressFunction], object]
 

@@ -29,7 +29,7 @@ def byte_level(request: pytest.FixtureRequest, tiny_checkpoint: TinyCheckpoint) 
 
 
 def read(tokenizer: Tokenizer, text: str, pair: str = "", most: int = 512) -> Encoding:
-    return encode(tokenizer, SimpleNamespace(max_tokens=most), text, pair or None)  # type: ignore[arg-type]
+    return encode(tokenizer, SimpleNamespace(max_tokens=most, from_end=False), text, pair or None)  # type: ignore[arg-type]
 
 
 def test_the_token_table_says_where_each_token_stands() -> None:

@@ -169,8 +169,8 @@ def test_labels_are_text_and_what_no_model_can_read_is_left_out_and_said() -> No
 
 
 def test_what_a_page_showed_stays_when_its_layer_has_to_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    at = trained(visit(PAGE, step="Change the model"))
-    at = reveal(at)
+    copies._COPIES.clear()
+    at = reveal(trained(visit(PAGE, step="Change the model")))
     shown = next(each.value for each in at.markdown if "With the trained last layer" in each.value)
     (copy,) = copies._COPIES.values()
     layer = weakref.ref(copy.tuned)

@@ -118,7 +118,7 @@ def test_a_head_that_is_wrong_here_is_offered_a_sentence_in_which_it_is_right(te
     assert ("a sentence in which this head is right" in words(at)) == offered
     if offered:
         next(button for button in at.button if button.label == "Take that sentence").click().run()
-        assert "right 1 of 1 times" in words(reveal(at))
+        assert "right 1 of 1 time:" in words(reveal(at))
 
 
 def test_grammar_begins_with_the_relation_of_the_head_on_screen_or_one_that_is_right_here() -> None:

@@ -267,7 +267,7 @@ def test_a_first_sentence_of_one_token_is_not_emptied() -> None:
 
 def test_a_long_text_shows_its_first_sentences() -> None:
     said = words(visit(PAGE, text="The word is here again. " * 200))
-    assert "and you see the first 12" in said and "more sentences come after these tokens" in said
+    assert "and you see the first 12" in said and "more sentences do not fit" in said
 
 
 def test_what_is_in_no_sentence_on_screen_is_not_called_special() -> None:
@@ -301,7 +301,7 @@ def test_what_crosses_in_the_toy_differs_by_direction() -> None:
 
 
 def test_the_toy_s_second_sentence_is_brought_inside() -> None:
-    assert "There are 4 sentences" in words(visit(PAGE, mode="Toy", toy_count="4", toy_other="9"))
+    assert "The toy has 4 sentences" in words(visit(PAGE, mode="Toy", toy_count="4", toy_other="9"))
 
 
 def test_the_head_for_the_same_word_in_another_sentence_can_be_opened() -> None:

@@ -197,7 +197,7 @@ def _of_matrices(found: tuple[Moved, ...]) -> pd.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class Changed:
-    """What the page shows of a trained model: the gain, the attention from [CLS], the matrices, and a blank.
+    """The results that the page shows of a trained model: its gain, the attention from [CLS], matrices, and a blank.
 
     ``blank`` has the best word of the first page's blank before and after; it is None if the model fills no blanks.
     """
@@ -209,7 +209,7 @@ class Changed:
 
 
 def changed(model: LoadedModel, found: Split, tuned: Tuned) -> Changed:
-    """Look at what the training has changed."""
+    """Compare the trained model with the unchanged one."""
     before, after = (best_word(each, FIRST[0].text) for each in (model, tuned.model))
     return Changed(
         gain(model, tuned, found),

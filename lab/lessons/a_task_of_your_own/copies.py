@@ -1,8 +1,8 @@
 """Models whose last layer was trained here: few, bounded for the whole server, and gone with their visitors.
 
-Visitors who train the same model on the same sentences share one copy. Its layer, which takes megabytes, has to go when
-newer layers need its room; whoever has most of them gives first. What the pages have shown with it takes kilobytes, and
-stays as long as a visit holds the copy.
+Visitors who train the same model on the same sentences share one copy. Its layer takes megabytes. When newer layers
+need room, the visitor with the most layers gives one up. The results that the pages have shown take kilobytes, and stay
+as long as a visit holds the copy.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 
 @dataclass(eq=False)
 class Copy:
-    """The place of a trained layer, and what was found with it.
+    """The place of a trained layer, and the results that were computed with it.
 
     ``tuned`` is None before the training, and after newer layers took its room: then ``had_to_go`` is true. ``whose``
     is the visitor who has trained it.
@@ -70,7 +70,7 @@ def copy_of(key: Hashable) -> Copy:
 def keep(copy: Copy, tuned: Tuned, whose: Hashable = None) -> None:
     """Put a trained layer into its place.
 
-    If there is no room for all, the oldest layer of the visitor who has most of them goes, and so on.
+    Until there is room for all, the visitor with the most layers loses the oldest one.
     """
     with _LOCK:
         copy.tuned, copy.whose, copy.had_to_go = tuned, whose, False

@@ -62,8 +62,9 @@ def show_way_in(code: str) -> None:
         st.code(link, language=None, wrap_lines=True)
         if is_only_here(link):
             st.warning(
-                "Only this computer can open this link. Open the lab by the computer’s address in its network, "
-                "which the lab names when it starts (“Network URL”), and open the room there.",
+                "Only this computer can open this link. For a class, start the lab with `inside-bert --address "
+                "0.0.0.0`. Then open it by this computer’s address in the network, which the lab names when it starts "
+                "(“Network URL”), and open the room there.",
                 icon=":material/wifi_off:",
             )
 

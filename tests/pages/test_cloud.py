@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from packaging.requirements import Requirement
 from streamlit.testing.v1 import AppTest
@@ -27,6 +29,18 @@ def test_it_opens_the_course_and_every_lesson() -> None:
     at.switch_page(page_path(LESSONS[2].page)).run()
     assert not at.exception
     assert at.title[0].value == LESSONS[2].title
+
+
+def test_only_the_service_may_talk_to_the_lab_there_and_nobody_is_asked_at_the_start() -> None:
+    """What is beside the entry comes on top of the lab's settings; Streamlit prints no address, and looks for none."""
+    from streamlit.config import _config_options_template as known
+
+    read = tomllib.loads((CLOUD / ".streamlit/config.toml").read_text("utf-8"))
+    options = {f"{section}.{name}": value for section, names in read.items() for name, value in names.items()}
+    assert options.keys() <= known.keys() and options["logger.hideWelcomeMessage"] is True
+    hosts = [urlsplit(origin) for origin in options.pop("client.allowedOrigins")]
+    assert all(each.scheme == "https" and str(each.hostname).split(".", 1)[1] == "streamlit.app" for each in hosts[1:])
+    assert hosts[0].hostname == "share.streamlit.io" and len(options) == 1
 
 
 def test_its_wheels_are_of_the_version_that_is_pinned() -> None:

@@ -22,7 +22,7 @@ _LOOK = 1.0  # seconds between two checks for watchers
 # Seconds of computing after which a job is long: from then on, it gives its place to jobs that are not.
 LONG = 8.0
 # The most jobs that have begun and are not over, because each holds memory: on the server, of an address, of a browser.
-MOST_BEGUN = (12, 8, 2)
+MOST_BEGUN = (12, 8, 4)
 
 
 LOG = logging.getLogger("lab.jobs")

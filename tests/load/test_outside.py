@@ -56,6 +56,6 @@ def test_a_foreign_page_is_refused_at_once_and_nobody_outside_is_asked(origin: s
         begun = time.monotonic()
         assert all(run(knock(lab, origin)) != 101 for _ in range(KNOCKS))
         urllib.request.urlopen(lab.url + "/_stcore/health").read()
-        assert time.monotonic() - begun < 1.0
+        assert time.monotonic() - begun < 3.0, "each would take two seconds"
         assert not asked_outside(listener)
         assert run(knock(lab, lab.url)) == 101, "its own page comes in"

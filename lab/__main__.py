@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _options(asked: argparse.Namespace) -> list[str]:
-    """The options of ``streamlit run`` for what was asked."""
+    """Return the options of ``streamlit run`` that say the same as the lab's own."""
     options = [f"--server.address={asked.address}"]
     options += [] if asked.port is None else [f"--server.port={asked.port}"]
     return options + (["--server.headless=true"] if asked.no_browser else [])

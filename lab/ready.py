@@ -60,7 +60,7 @@ def faults(address: str = "") -> Iterator[Fault]:
     if address:
         try:
             urllib.request.urlopen(f"{address}/_stcore/health", timeout=_SECONDS).read()
-        except (OSError, HTTPException, ValueError) as silent:  # ValueError: what is no address
+        except (OSError, HTTPException, ValueError) as silent:  # ValueError: not an address
             yield Fault(f"The server at {address} does not answer ({silent}).")
 
 

@@ -183,7 +183,7 @@ class Job:
             pass
         except expected as error:
             self.error = error
-        except BaseException:  # whatever it is: the learner and the operator are told
+        except BaseException:  # the learner and the operator hear of any failure
             name = self.key[0] if isinstance(self.key, tuple) else self.key
             LOG.exception("The long run %r has failed.", name)
             self.error = Failed()

@@ -52,7 +52,7 @@ class LoadedModel:
     because the folders of a server are private. ``named`` has the special tokens that the tokenizer's settings name, by
     their roles, such as "mask_token".
 
-    Whether a model has a part is asked here, and nowhere else: ``headless``, ``no_words``, ``pairs``, ``mask``,
+    Only these properties say whether a model has a part: ``headless``, ``no_words``, ``pairs``, ``mask``,
     ``unknown``, ``padding``, ``first_token``.
     """
 

@@ -1,4 +1,4 @@
-"""What people type in a room: a text, which gets one form, and a number, which can be written in many ways."""
+"""Texts and numbers that people type in a room: a text gets one form, and a number can be written in many ways."""
 
 from __future__ import annotations
 

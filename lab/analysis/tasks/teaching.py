@@ -76,17 +76,17 @@ def learned(products: Array, examples: Examples) -> Array | None:
 
 
 def of_new(vectors: NDArray[np.float32], examples: Examples, fresh: NDArray[np.float32]) -> float:
-    """The probability of the first label for a new sentence with the vector ``fresh`` (d,).
+    """Return the probability of the first label for a new sentence with the vector ``fresh`` (d,).
 
-    The classifier is that of :func:`learned`, which the new sentence does not change. Raises ValueError if there are
-    not examples of both labels.
+    The classifier of :func:`learned` gives it, and the new sentence does not change this classifier. Raises ValueError
+    if there are not examples of both labels.
     """
     x = centred(vectors)
     return float(_said(x @ x.T, centred(vectors, fresh[None]) @ x.T, examples)[0])
 
 
 def _said(products: Array, asked: Array, examples: Examples) -> Array:
-    """What the classifier that has learned all labelled sentences says of others, from their products ``asked``."""
+    """Let the classifier learn all labelled sentences; return its probabilities for others with products ``asked``."""
     marks = np.array([bool(mark) for mark in examples.marks])
     return probability(fit(products, marks, examples.labelled[None]).scores(asked)[0])
 

@@ -1,4 +1,4 @@
-"""The sentences on which the last layer is trained, and what a page shows of the trained model of this visit."""
+"""The sentences on which the last layer is trained, and the results that a page shows of this visit's trained model."""
 
 from __future__ import annotations
 

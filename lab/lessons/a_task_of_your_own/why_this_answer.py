@@ -42,9 +42,9 @@ Which word **turns** the answer?"""
 
 @dataclass(frozen=True, eq=False)
 class Classified:
-    """What the trained model says of a text: the label, the probability of this label, and the cuts.
+    """The trained model's label for a text, the probability of this label, and the cuts.
 
-    ``words`` are the words that were cut off, each with its place from 1, and ``told`` their names in a sentence.
+    ``words`` are the words that were cut off, each with its place from 1. ``told`` are their names in a sentence.
     """
 
     label: str

@@ -29,7 +29,7 @@ _UNKNOWN = "replaces a word that cannot be built, for example one with a sign th
 _HIDES = "hides a word that the model must guess"
 _FILLS = "fills up the shorter texts if several texts are read at once"
 _SEPARATES = "separated two documents while the model learned"
-# What a special token is for, by its role, with the names that it usually has; the settings may name another token.
+# The purpose of a special token, by its role, with its usual names; the settings of a tokenizer may name another token.
 _ROLES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "pad_token": (_FILLS, ("[PAD]", "<pad>")),
     "unk_token": (_UNKNOWN, ("[UNK]", "<unk>")),

@@ -88,9 +88,9 @@ def run_batch(model: LoadedModel, encodings: Sequence[Encoding], changes: Interv
 def _start(model: LoadedModel, encodings: Sequence[Encoding], changes: Interventions) -> tuple[Tensor, list[Steps]]:
     """Return the first layer's input (b, n, d), and the steps of each layer."""
     config, n = model.config, len(encodings[0])
-    if changes.patches:
-        raise ValueError("a patch overwrites one text; run_batch changes all texts alike.")
-    changes.check(config, n)
+    if changes.patches or changes.swaps:
+        raise ValueError("a patch or a swap changes one text; run_batch changes all texts alike.")
+    changes.check(model.weights, n)
     tables = changes.embeddings(model.weights.embeddings)
     changed = replace(model, weights=replace(model.weights, embeddings=tables))
     return embed_batch(changed, encodings), [changes.steps(layer, config, n) for layer in range(config.layers)]
@@ -120,7 +120,7 @@ def rerun_batch(model: LoadedModel, plain: Tensor, changes: Interventions, at: i
     if changes != Interventions(changes.zero_heads, changes.mean_heads, changes.uniform_heads):
         raise ValueError("rerun_batch begins at the first changed head; this changes more than heads.")
     config, n = model.config, plain.shape[-2]
-    changes.check(config, n)
+    changes.check(model.weights, n)
     first = min((layer for layer, _ in heads), default=at)
     x = plain[min(first, at)]
     for layer in range(first, at):

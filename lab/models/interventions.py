@@ -6,8 +6,9 @@ from outside (:class:`lab.models.forward.Steps`); without changes, the pass uses
 
 from __future__ import annotations
 
+import operator
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
@@ -19,7 +20,7 @@ from lab.models import forward, mistakes
 from lab.models.config import ModelConfig
 from lab.models.forward import PAPER, Steps
 from lab.models.named_tensors import Change, changed
-from lab.models.weights import EmbeddingWeights
+from lab.models.weights import EmbeddingWeights, Weights
 
 # A head as (layer, head) and a neuron as (layer, neuron), counted from 0.
 Head = tuple[int, int]
@@ -42,6 +43,20 @@ class Patch:
     vector: Tensor
 
 
+@dataclass(frozen=True, eq=False)
+class Swap:
+    """Let ``heads`` of ``layer`` bring to one token what they bring to a token of another run.
+
+    ``context`` (H, d_k) is the context of all heads of the layer at that other token, the input of W_O; only the rows
+    of ``heads`` are used. :func:`lab.models.trace.swaps` takes them from a run.
+    """
+
+    layer: int
+    heads: frozenset[int]
+    token: int
+    context: Tensor
+
+
 @dataclass(frozen=True)
 class Interventions:
     """A changed forward pass. Layers, heads, neurons and tokens count from 0.
@@ -59,6 +74,7 @@ class Interventions:
     blocked_links: frozenset[Link] = frozenset()
     blocked_in_heads: frozenset[HeadLink] = frozenset()
     patches: tuple[Patch, ...] = field(default=())
+    swaps: tuple[Swap, ...] = field(default=())
     no_positions: bool = False
     no_segments: bool = False
     no_scaling: bool = False
@@ -77,39 +93,39 @@ class Interventions:
     def without_tokens(self) -> Interventions:
         """These interventions without those that name tokens, so that they fit any text."""
         nothing = frozenset[Any]()
-        return replace(self, blocked=nothing, blocked_links=nothing, blocked_in_heads=nothing, patches=())
+        return replace(self, blocked=nothing, blocked_links=nothing, blocked_in_heads=nothing, patches=(), swaps=())
 
-    def check(self, config: ModelConfig, n: int) -> None:
-        """Raise ValueError if a layer, head or token does not exist in this model and sentence."""
+    def check(self, weights: Weights, n: int) -> None:
+        """Raise ValueError for a layer, head, neuron or token that this model or sentence does not have.
+
+        Raises TypeError if the number of one is not a whole number.
+        """
         for name in ("zero_heads", "mean_heads", "uniform_heads"):
-            for layer, head in getattr(self, name):
-                if not (0 <= layer < config.layers and 0 <= head < config.heads):
-                    raise ValueError(
-                        f"{name}: there is no head {head} in layer {layer}; layers run from 0 to "
-                        f"{config.layers - 1}, heads from 0 to {config.heads - 1}."
-                    )
-        for layer, neuron in self.zero_neurons:
-            if not (0 <= layer < config.layers and 0 <= neuron < config.ffn_width):
+            _check_heads(name, getattr(self, name), weights.config)
+        for layer, neuron in _whole_numbers(self.zero_neurons):
+            if not (0 <= layer < weights.config.layers and 0 <= neuron < weights.config.ffn_width):
                 raise ValueError(f"zero_neurons: there is no neuron {neuron} in layer {layer}.")
-        self._check_blocked(config, n)
+        self._check_blocked(weights, n)
         for patch in self.patches:
-            if not (0 <= patch.layer <= config.layers and 0 <= patch.token < n):
-                raise ValueError(f"patches: there is no hidden state {patch.layer} of token {patch.token}.")
-            if tuple(patch.vector.shape) != (config.width,):
-                raise ValueError(f"patches: the vector must have shape ({config.width},).")
+            _check_patch(patch, weights.config, n)
+        for swap in self.swaps:
+            _check_swap(swap, weights.config, n)
 
-    def _check_blocked(self, config: ModelConfig, n: int) -> None:
+    def _check_blocked(self, weights: Weights, n: int) -> None:
         """Raise ValueError for a link that does not exist, and for a query that would have no key left."""
-        hidden = defaultdict[tuple[int | None, int | None, int], set[int]](set)
+        config, hidden = weights.config, defaultdict[tuple[int | None, int | None, int], set[int]](set)
         for layer, head, query, key in self._blocked_anywhere():
+            _whole_numbers([(layer or 0, head or 0, query, key)])
             if not (0 <= query < n and 0 <= key < n):
                 raise ValueError(f"blocked: token pair ({query}, {key}) is outside the {n} tokens.")
             if not (0 <= (layer or 0) < config.layers and 0 <= (head or 0) < config.heads):
                 raise ValueError(f"blocked: there is no head {head or 0} in a layer {layer or 0} of this model.")
             hidden[layer, head, query].add(key)
-        reach = n if config.window is None or self.no_causal_mask else config.window
+        windows = [n if self.no_causal_mask or w.window is None else w.window for w in weights.layers]
         for layer, head, query in list(hidden):
-            seen = range(max(0, query - reach), query + 1 if config.causal else min(n, query + reach + 1))
+            reach = min(windows) if layer is None else windows[layer]
+            last = query if config.causal and not self.no_causal_mask else query + reach
+            seen = range(max(0, query - reach), min(n, last + 1))
             wider = hidden[None, None, query] | hidden[layer, None, query] | hidden[layer, head, query]
             if wider.issuperset(seen):
                 where = (
@@ -159,7 +175,12 @@ class Interventions:
         if silent is not None:
             steps = changed(steps, ffn_activation=neurons_off(silent))
         zero, mean = (_chosen(chosen, layer, config.heads) for chosen in (self.zero_heads, self.mean_heads))
-        return steps if zero is None and mean is None else changed(steps, context=heads_off(zero, mean))
+        if zero is not None or mean is not None:
+            steps = changed(steps, context=heads_off(zero, mean))
+        for swap in self.swaps:
+            if swap.layer == layer:
+                steps = changed(steps, context=heads_swapped(swap))
+        return steps
 
     def _hidden(self, layer: int, heads: int, n: int) -> Tensor | None:
         """The blocked links of layer ``layer``, (H, n, n), or (1, n, n) if equal for all heads.
@@ -210,6 +231,17 @@ def heads_off(zero: Tensor | None, mean: Tensor | None) -> Change:
     return off
 
 
+def heads_swapped(swap: Swap) -> Change:
+    """The change of ``context`` (..., H, n, d_k) that gives one token what the heads of ``swap`` bring elsewhere."""
+
+    def swapped(context: Tensor) -> Tensor:
+        context, heads = context.clone(), list(swap.heads)
+        context[..., heads, swap.token, :] = swap.context[heads]
+        return context
+
+    return swapped
+
+
 def neurons_off(off: Tensor) -> Change:
     """The change of ``ffn_activation`` to 0 in the neurons ``off`` (..., d_ff) at every token."""
     return lambda activation: activation.masked_fill(off, 0)
@@ -241,3 +273,39 @@ def _chosen(parts: frozenset[tuple[int, int]], layer: int, count: int) -> Tensor
     mask = torch.zeros(count, dtype=torch.bool)
     mask[here] = True
     return mask
+
+
+def whole(given: Any) -> int:
+    """Return a whole number of Python, NumPy or PyTorch as Python's. Raises TypeError for anything else."""
+    boolean = isinstance(given, bool) or getattr(given, "dtype", None) == torch.bool
+    if boolean or not hasattr(given, "__index__"):
+        raise TypeError(f"Layers and positions are whole numbers, counted from 0, and {given!r} is not one.")
+    return operator.index(given)
+
+
+def _whole_numbers(places: Iterable[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    return [tuple(whole(each) for each in place) for place in places]
+
+
+def _check_heads(name: str, heads: Iterable[Head], config: ModelConfig) -> None:
+    for layer, head in _whole_numbers(heads):
+        if not (0 <= layer < config.layers and 0 <= head < config.heads):
+            raise ValueError(
+                f"{name}: there is no head {head} in layer {layer}; layers run from 0 to "
+                f"{config.layers - 1}, heads from 0 to {config.heads - 1}."
+            )
+
+
+def _check_patch(patch: Patch, config: ModelConfig, n: int) -> None:
+    if not (0 <= whole(patch.layer) <= config.layers and 0 <= whole(patch.token) < n):
+        raise ValueError(f"patches: there is no hidden state {patch.layer} of token {patch.token}.")
+    if tuple(patch.vector.shape) != (config.width,):
+        raise ValueError(f"patches: the vector must have shape ({config.width},).")
+
+
+def _check_swap(swap: Swap, config: ModelConfig, n: int) -> None:
+    _check_heads("swaps", [(swap.layer, head) for head in swap.heads], config)
+    if not 0 <= whole(swap.token) < n:
+        raise ValueError(f"swaps: there is no token {swap.token}; tokens run from 0 to {n - 1}.")
+    if tuple(swap.context.shape) != (config.heads, config.head_width):
+        raise ValueError(f"swaps: the context must have shape ({config.heads}, {config.head_width}).")

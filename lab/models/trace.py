@@ -7,19 +7,18 @@ of 512 tokens through bert-base holds 20 MB instead of 600 MB.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex
 
 import torch
 from torch import Tensor
 
 from lab.models import forward
 from lab.models.encoding import Encoding, TextError, encode, fitted, word_of
-from lab.models.interventions import Interventions
+from lab.models.interventions import Head, Interventions, Swap, whole
 from lab.models.layer_trace import LayerTrace
 from lab.models.memo import Memo, once
 
@@ -165,14 +164,6 @@ class Trace:
         return found
 
 
-def whole(given: Any) -> int:
-    """Return a whole number of Python, NumPy or PyTorch as Python's. Raises TypeError for anything else."""
-    boolean = isinstance(given, bool) or getattr(given, "dtype", None) == torch.bool
-    if boolean or not hasattr(given, "__index__"):
-        raise TypeError(f"Layers and positions are whole numbers, counted from 0, and {given!r} is not one.")
-    return operator.index(given)
-
-
 def require_numbers(model: LoadedModel, *found: Tensor) -> None:
     """Raise TextError if a vector (..., d) of a run is too long for a number of 32 bits, or has nan in it."""
     if not all(each.norm(dim=-1).isfinite().all() for each in found):
@@ -219,7 +210,7 @@ def trace_encoding(model: LoadedModel, encoding: Encoding, interventions: Interv
     """Run an :class:`Encoding` made or changed by hand (tokens masked, segments swapped)."""
     encoding = fitted(model.config, encoding)
     changes = interventions.with_padding(len(encoding), encoding.padding)
-    changes.check(model.config, len(encoding))
+    changes.check(model.weights, len(encoding))
     steps = [changes.steps(layer, model.config, len(encoding)) for layer in range(model.config.layers)]
     x = embed(model, encoding, changes).output
     states = forward.run_model(x, model.weights, steps, changes.patch)
@@ -231,6 +222,21 @@ def embed(model: LoadedModel, encoding: Encoding, changes: Interventions) -> for
     """Return the first layer's input and its parts."""
     tables = changes.embeddings(model.weights.embeddings)
     return forward.embed(*inputs(model, encoding), tables, model.config.norm_eps)
+
+
+def swaps(other: Trace, heads: Iterable[Head], token: int, source: int) -> tuple[Swap, ...]:
+    """Return the swaps that give ``token`` what ``heads``, as (layer, head), bring to token ``source`` of ``other``.
+
+    Each head's part is its slice of the input of W_O: the values it has collected, in its own proportions. Raises
+    IndexError for a layer or token that ``other`` does not have.
+    """
+    by_layer: dict[int, set[int]] = {}
+    for layer, head in heads:
+        by_layer.setdefault(layer, set()).add(head)
+    return tuple(
+        Swap(layer, frozenset(chosen), token, other.layer(layer).context[:, source])
+        for layer, chosen in sorted(by_layer.items())
+    )
 
 
 @once

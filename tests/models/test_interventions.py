@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from lab.models.interventions import Interventions, Patch
-from lab.models.trace import Trace, trace
+from lab.models.interventions import Interventions, Patch, Swap
+from lab.models.trace import Trace, swaps, trace
 from tests.checkpoints import FAMILIES, HEADS, LAYERS, WINDOW, Family
 from tests.models.conftest import HuggingFace, LabModel
 from tests.models.reference import HEAD_WIDTH, PAIR, SENTENCE, agrees, changed_input, close, masked
@@ -283,3 +283,95 @@ def test_a_patched_gpt2_never_changes_what_was_read_before(lab_model: LabModel) 
     ours = trace(model, SENTENCE, None, Interventions(patches=(patch,)))
     close(ours.hidden_states[:, :5], plain.hidden_states[:, :5], 1e-6)
     assert (ours.hidden_states[-1, 5:] - plain.hidden_states[-1, 5:]).abs().amax(-1).min() > 1e-4
+
+
+def test_a_swap_gives_one_token_what_heads_bring_in_another_run(
+    lab_model: LabModel, hugging_face: HuggingFace, family: Family
+) -> None:
+    model, theirs, other, chosen = (
+        lab_model(family),
+        hugging_face(family),
+        "Paris is in France.",
+        {(0, 1), (0, 3), (1, 2)},
+    )
+    kept: dict[int, Tensor] = {}
+
+    def keep(layer: int, context: Tensor) -> Tensor:
+        kept[layer] = context[0, 4].clone()
+        return context
+
+    def swapped(layer: int, context: Tensor) -> Tensor:
+        context = context.clone()
+        for at, head in chosen:
+            if at == layer:
+                context[:, 2, _columns(head)] = kept[layer][_columns(head)]
+        return context
+
+    for change, text in ((keep, other), (swapped, SENTENCE)):
+        with ExitStack() as stack:
+            for layer in range(LAYERS):
+                stack.enter_context(changed_input(theirs.output_projection(layer), partial(change, layer)))
+            outputs = theirs.run(text)
+    ours = trace(model, SENTENCE, None, Interventions(swaps=swaps(trace(model, other), chosen, 2, 4)))
+    agrees(ours, outputs)
+    _differs(ours, trace(model, SENTENCE))
+
+
+def test_a_swap_of_all_heads_is_a_patch_of_the_attention_output(lab_model: LabModel) -> None:
+    model = lab_model("bert")
+    plain, other = trace(model, SENTENCE), trace(model, "Paris is in France.")
+    every = [(1, head) for head in range(HEADS)]
+    ours = trace(model, SENTENCE, None, Interventions(swaps=swaps(other, every, 2, 4))).layer(1)
+    close(ours.attention_output[2], other.layer(1).attention_output[4], 1e-5)
+    others = [i for i in range(len(plain)) if i != 2]
+    assert torch.equal(ours.attention_output[others], plain.layer(1).attention_output[others])
+
+
+def test_a_swap_from_the_same_place_changes_nothing(lab_model: LabModel, family: Family) -> None:
+    plain = trace(lab_model(family), SENTENCE)
+    same = Interventions(swaps=swaps(plain, HEADS_OF_A_MODEL, 3, 3))
+    assert torch.equal(trace(plain.model, SENTENCE, None, same).hidden_states, plain.hidden_states)
+
+
+@pytest.mark.parametrize(
+    "swap",
+    [
+        Swap(LAYERS, frozenset({0}), 1, torch.zeros(HEADS, HEAD_WIDTH)),
+        Swap(0, frozenset({HEADS}), 1, torch.zeros(HEADS, HEAD_WIDTH)),
+        Swap(0, frozenset({0}), 99, torch.zeros(HEADS, HEAD_WIDTH)),
+        Swap(0, frozenset({0}), 1, torch.zeros(HEADS + 1, HEAD_WIDTH)),
+    ],
+)
+def test_a_swap_that_does_not_fit_is_refused(lab_model: LabModel, swap: Swap) -> None:
+    with pytest.raises(ValueError, match=r"^swaps: "):
+        trace(lab_model("bert"), SENTENCE, None, Interventions(swaps=(swap,)))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        Interventions(zero_heads=frozenset({(True, 0)})),
+        Interventions(zero_neurons=frozenset({(0, 1.0)})),  # type: ignore[arg-type]
+        Interventions(blocked=frozenset({(1, False)})),
+        Interventions(patches=(Patch(True, 0, torch.zeros(HEADS * HEAD_WIDTH)),)),
+    ],
+)
+def test_only_a_whole_number_counts(lab_model: LabModel, changes: Interventions) -> None:
+    with pytest.raises(TypeError, match="whole numbers"):
+        trace(lab_model("bert"), SENTENCE, None, changes)
+
+
+def test_a_global_layer_of_modernbert_is_not_held_to_the_window_of_its_local_layers(lab_model: LabModel) -> None:
+    model = lab_model("modernbert")  # layer 0 sees all tokens, layer 1 only some to either side
+    n = len(trace(model, SENTENCE))
+    near = [(0, key) for key in range(WINDOW + 1)]
+    in_global = Interventions(blocked_links=frozenset((0, *pair) for pair in near))
+    row = trace(model, SENTENCE, None, in_global).layer(0).attention[:, 0]
+    assert (row[:, : WINDOW + 1] == 0).all() and n > WINDOW + 1
+    close(row.sum(-1), torch.ones(HEADS), 1e-6)
+    for changes in (
+        Interventions(blocked=frozenset(near)),
+        Interventions(blocked_links=frozenset((1, *p) for p in near)),
+    ):
+        with pytest.raises(ValueError, match="nothing left to attend to"):
+            trace(model, SENTENCE, None, changes)

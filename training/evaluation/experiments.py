@@ -1,4 +1,4 @@
-"""Write what the experiments find on the embedded models, for the lab to ship.
+"""Write what the experiments, and the story of the course, find on the embedded models, for the lab to ship.
 
 python -m training.evaluation.experiments grammar lab-bert
 """
@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import torch
 
 from lab.course.pages import EXPERIMENTS, ExperimentRecord
-from lab.evidence import shipped
+from lab.evidence import shipped, story
 from lab.evidence.measurement import Measurement
 from lab.evidence.tables import to_tables
 from lab.models.batches import unwatched
@@ -35,8 +35,8 @@ def _measurement(experiment: ExperimentRecord) -> Measurement[Any]:
     return found
 
 
-# The experiments in the order of the menu.
-MEASURED = {found.id: found for found in map(_measurement, EXPERIMENTS)}
+# The story of the course, and the experiments in the order of the menu.
+MEASURED = {found.id: found for found in (story.MEASUREMENT, *map(_measurement, EXPERIMENTS))}
 
 
 def write(experiment: str, model_id: str) -> None:

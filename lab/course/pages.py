@@ -73,6 +73,8 @@ class Step:
         figure, half a minute for a question. None for optional steps, and on a bench.
     models
         "causal" or "masked" if only such models have the step, "" if every model has it.
+    own_words
+        Whether the step brings its own words, and does not read the sentence on the page.
     """
 
     __pydantic_config__ = KNOWN_KEYS
@@ -84,6 +86,7 @@ class Step:
     can: Text = ""
     minutes: StrictInt | None = None
     models: Literal["", "causal", "masked"] = ""
+    own_words: StrictBool = False
     not_for_toys: NotForToys | None = None
 
 

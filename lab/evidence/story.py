@@ -24,13 +24,13 @@ from lab.evidence import shipped
 from lab.evidence.measurement import Measurement
 from lab.evidence.tables import APART
 from lab.models.batches import ProgressFunction, unwatched
+from lab.models.encoding import BLANK
 from lab.models.interventions import Head, Interventions, Patch
 from lab.models.trace import Trace, swaps, trace, trace_encoding
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
-BLANK = "▢"
 SENTENCE = f"The capital of {{}} is {BLANK}."
 COUNTRY, RIVAL = ("France", "Paris"), ("Russia", "Moscow")
 # The words at which heads look from the blank; "country" is the country of the sentence.

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
 
+BLANK = "▢"  # how the lab writes a token that hides a word, [MASK] in BERT
+
+
 class TextError(ValueError):
     """Raised if the text cannot be encoded; the message is written for the learner."""
 

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from lab.models import forward
-from lab.models.encoding import Encoding, TextError, encode, fitted, word_of
+from lab.models.encoding import BLANK, Encoding, TextError, encode, fitted, word_of
 from lab.models.interventions import Head, Interventions, Swap, whole
 from lab.models.layer_trace import LayerTrace
 from lab.models.memo import Memo, once
@@ -54,8 +54,9 @@ class Trace:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """The tokens as written on screen, such as "␣cat" for the vocabulary's "Ġcat"."""
-        return tuple(word_of(self.model.tokenizer, each) for each in self.token_ids)
+        """The tokens as written on screen, such as "␣cat" for the vocabulary's "Ġcat", and ▢ for a mask."""
+        mask = None if self.model.mask is None else self.model.mask[1]
+        return tuple(BLANK if each == mask else word_of(self.model.tokenizer, each) for each in self.token_ids)
 
     @property
     def token_ids(self) -> tuple[int, ...]:

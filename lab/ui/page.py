@@ -25,7 +25,7 @@ from lab.course.pages import (
     page_of,
     page_path,
 )
-from lab.course.sentences.looks import look_head
+from lab.course.sentences.looks import as_read, look_head
 from lab.course.ways import SHORT
 from lab.course.words import escaped, quoted
 from lab.models.catalogue import twin_id
@@ -48,6 +48,7 @@ from lab.ui.selection import Selection
 from lab.ui.shared.machine import open_machine
 from lab.ui.shared.unreadable import say_unreadable
 from lab.ui.terms import say
+from lab.ui.texts import COURSE, show_switch, whose
 
 _PLAIN = Interventions()
 _CAME = "_step_before"  # the step of a page from which the learner went on
@@ -130,7 +131,10 @@ class OpenPage:
 
     def trace(self, changes: Interventions = _PLAIN) -> Trace:
         """Run the selected text through the selected model. Stops the page with a sentence if the run is impossible."""
-        traced = self.run(self._model_id(), self.selection[parameters.TEXT], self.selection[parameters.PAIR], changes)
+        model_id, text = self._model_id(), self.selection[parameters.TEXT]
+        if whose() == COURSE:
+            text = as_read(runs.model(model_id), text)
+        traced = self.run(model_id, text, self.selection[parameters.PAIR], changes)
         self.here(traced)
         return traced
 
@@ -248,7 +252,12 @@ class LessonPage(OpenPage):
             st.markdown(f"*Last stop:* {story.last} **Now:** {story.now}")
         if not self.selection[parameters.TEACH]:
             say_time(self.header.time, self.lesson, chosen)
+        if self.selection[parameters.MODE] != parameters.TOY and not self._step(chosen).own_words:
+            show_switch(self.lesson.text)
         return chosen
+
+    def _step(self, name: str) -> Step:
+        return next(step for step in self.lesson.steps if step.name == name)
 
     def _lead_in(self, step: Step) -> None:
         """Say what the short way leaves out before a step."""

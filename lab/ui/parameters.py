@@ -106,7 +106,7 @@ _METRICS = tuple(metric.name for metric in METRICS)
 
 # The input: a text, or a toy's sentence of letters.
 MODE = Buttons("mode", SENTENCE, (SENTENCE, TOY))
-TEXT = TextParameter("text", DEFAULT_TEXT)
+TEXT = TextParameter("text", DEFAULT_TEXT, named=True)
 PAIR = TextParameter("pair", "")
 MODEL = Model("model", DEFAULT_MODEL)
 TRAINING = Buttons("weights", LEARNED, (LEARNED, RANDOM))

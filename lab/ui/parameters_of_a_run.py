@@ -134,6 +134,13 @@ class StepParameter(Name):
         """Return whether a link, or the browser's Back, has just named the step."""
         return self.asked() not in ("", st.session_state.get(_STEP_IN_URL))
 
+    def coming(self, names: Sequence[str]) -> str:
+        """Return the step that :meth:`choose` is going to show, before the row of steps is drawn."""
+        asked, chosen = self.asked(), self.chosen()
+        if asked in names and (self.linked() or chosen not in names):
+            return asked
+        return chosen if chosen in names else names[0]
+
     def choose(self, names: Sequence[str], more: Sequence[str] = (), instead: Mapping[str, str] = _NONE) -> str:
         """Draw the row of steps; the first step is not written into the URL. The steps ``more`` open from a menu.
 

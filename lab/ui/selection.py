@@ -15,7 +15,7 @@ from lab.ui import parameters
 from lab.ui.address import here, names_of
 from lab.ui.parameter_kinds import Parameter, TextParameter, drawn, whole_number
 from lab.ui.parameters_of_a_run import Counted, Listed, Model, PlaceParameter
-from lab.ui.texts import is_begun
+from lab.ui.texts import is_begun, put_texts
 
 _NOTES, _ASKED = "selection.notes", "asked."
 _BY_NAME: Mapping[str, Parameter[Any]] = {each.name: each for each in parameters.PARAMETERS}
@@ -170,8 +170,10 @@ def take(params: Mapping[str, str], models: tuple[str, ...]) -> None:
 
     A model that this server does not have is named in a note, because the view is of another model then.
 
-    Call this function before the sidebar is drawn, that is, from a callback.
+    Call this function before the sidebar is drawn, that is, from a callback. The text of the link stays on the step to
+    which the link leads.
     """
+    put_texts()
     for parameter in parameters.PARAMETERS:
         if parameter.kept:
             raw = params.get(parameter.name)

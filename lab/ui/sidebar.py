@@ -13,6 +13,7 @@ from lab.course.sentences.examples import EXAMPLES, Example, example_of
 from lab.models.catalogue import twin_of
 from lab.toy.tasks import task_named
 from lab.ui import parameters, runs, teaching
+from lab.ui.frame.closing import tries_a_text
 from lab.ui.texts import begin, use_texts
 from lab.ui.toys.controls import OWN_CONTROLS, heads, numbers
 from lab.ui.toys.toy_runs import ask_for_training
@@ -126,7 +127,9 @@ def keep_model() -> None:
 def _texts(opened: Lesson | Bench | None) -> None:
     """Draw the fields of the sentence, and the examples."""
     run_it = "Press Ctrl+Enter, or click elsewhere, to run it. The sentence is part of this page's link."
-    first = begin(opened.text if isinstance(opened, Lesson) else "")
+    lesson = opened if isinstance(opened, Lesson) else None
+    here = "" if lesson is None else f"{lesson.id}/{parameters.STEP.coming([step.name for step in lesson.steps])}"
+    first = begin("" if lesson is None else lesson.text, here, tried=tries_a_text())
     parameters.TEXT.area("Your sentence", 116, first, help=run_it)
     st.selectbox(
         "Examples",
@@ -139,8 +142,8 @@ def _texts(opened: Lesson | Bench | None) -> None:
     )
     if (example := example_of(parameters.TEXT.chosen(), parameters.PAIR.chosen())) is not None:
         st.caption(example.why)
-    elif isinstance(opened, Lesson) and opened.text == parameters.TEXT.chosen():
-        st.caption("A sentence of this lesson, until you type or choose your own.")
+    elif lesson is not None and lesson.text == parameters.TEXT.chosen():
+        st.caption("The course’s sentence. Type or choose your own: the lab keeps it, and every step can show it.")
 
 
 def _second_sentence() -> None:

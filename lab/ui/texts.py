@@ -1,31 +1,52 @@
-"""The learner's texts: typed or chosen, or the ones that a page began with, which stay on that page."""
+"""The sentence on a page: the course's, about which its texts are written, or the learner's own.
+
+Each step of a lesson opens on the course's sentence. The learner's sentence is kept for the visit, and one click at the
+step brings it back. So nobody loses the thread of the course, and nobody loses a sentence.
+"""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from lab.ui.parameters import DEFAULT_TEXT, PAIR, TEXT
+from lab.models.catalogue import DEFAULT_MODEL
+from lab.ui.parameters import DEFAULT_TEXT, MODEL, PAIR, TEXT
+from lab.ui.typed import shorten
 
+COURSE, YOURS = "Course", "Yours"
 _BEGUN = "_first_text"  # the texts with which a page began
+_OWN = "_own_texts"  # the texts that the learner typed or chose last
+_AT = "_text_at"  # the step for which the text was chosen
+_PUT = "_text_put"  # set if a text was put in place together with a step, by a link or a button
+_ASKS, _TYPED, _WHOSE = "_asks_own_text", "_own_typed", "_whose"
 
 
-def begin(own: str) -> str:
+def begin(own: str, at: str = "", *, tried: bool = False) -> str:
     """Return the text that a page begins with: its ``own``, or else the lab's.
 
-    It is in the field until the learner types or chooses a text. A page whose field has its own sentence already has
-    begun with it: the page was loaded again with this sentence in its address, or a link led back to one of its checks.
+    ``at`` names the step on screen. A new step begins with the course's text again, unless a link or a button has put
+    a text there. A page without a step keeps any text that the learner has. ``tried`` says that the text is an offer of
+    the step ("Try"), not the learner's. Call this function before the field of the text is drawn.
     """
     first = own or DEFAULT_TEXT
     if own and _shown() == (own, ""):
         st.session_state[_BEGUN] = (own, "")
-    if untouched():
-        use_texts(first, "")
+    if not (untouched() or tried):
+        st.session_state[_OWN] = _shown()
+    put, new = st.session_state.pop(_PUT, False), at != st.session_state.get(_AT, at)
+    st.session_state[_AT] = at
+    if untouched() or (new and at and not put):
+        _show(first, "")
         st.session_state[_BEGUN] = (first, "")
     return first
 
 
+def whose() -> str:
+    """Return whether the text on screen is the course's or the learner's: :data:`COURSE` or :data:`YOURS`."""
+    return COURSE if untouched() else YOURS
+
+
 def untouched() -> bool:
-    """Return whether the learner has neither typed nor chosen a text: there is no text, or a page began with it."""
+    """Return whether the text is not the learner's: there is no text, or a page began with it."""
     return _shown() in ((None, ""), st.session_state.get(_BEGUN))
 
 
@@ -39,6 +60,11 @@ def _shown() -> tuple[str | None, str]:
     return st.session_state.get(TEXT.name), st.session_state.get(PAIR.name) or ""
 
 
+def _show(text: str, pair: str) -> None:
+    TEXT.set(text)
+    PAIR.set(pair)
+
+
 def own_texts() -> dict[str, str]:
     """Return the texts that the learner typed or chose, for the address of a page without fields for them.
 
@@ -50,7 +76,56 @@ def own_texts() -> dict[str, str]:
 
 
 def use_texts(text: str, pair: str) -> None:
-    """Put these texts into the fields of the sidebar, and keep the texts for other pages. For a button's callback."""
+    """Put these texts into the fields of the sidebar, as the learner's own. For a button's callback."""
     st.session_state.pop(_BEGUN, None)
-    TEXT.set(text)
-    PAIR.set(pair)
+    _show(text, pair)
+    put_texts()
+
+
+def put_texts() -> None:
+    """Let the texts in the session stay on the step that opens next, which would begin with the course's text."""
+    st.session_state[_PUT] = True
+
+
+def show_switch(course: str) -> None:
+    """Draw the switch between the ``course``'s sentence and the learner's; a field, if there is none of the learner's.
+
+    Another model than the course's gets the line that the course's findings are not about it.
+    """
+    st.session_state[_WHOSE] = YOURS if st.session_state.get(_ASKS) == st.session_state.get(_AT) else whose()
+    with st.container(key="whose", horizontal=True, vertical_alignment="center", gap="small"):
+        st.segmented_control(
+            "Whose sentence", (COURSE, YOURS), key=_WHOSE, required=True, label_visibility="collapsed",
+            on_change=_switch, args=(course or DEFAULT_TEXT,), width="content",
+        )  # fmt: skip
+        if st.session_state[_WHOSE] == YOURS and untouched():
+            st.text_input(
+                "Your sentence", key=_TYPED, placeholder="Type a sentence of your own, and press Enter",
+                label_visibility="collapsed", on_change=_take_typed, width=420,
+            )  # fmt: skip
+        if whose() == COURSE and MODEL.chosen() != DEFAULT_MODEL:
+            st.caption(f"The course is about {DEFAULT_MODEL}. For other models, you see readings.", width="content")
+            st.button("Take the course’s model", key="_course_model", type="tertiary", on_click=_take_model)
+
+
+def _switch(course: str) -> None:
+    chosen = st.session_state.get(_WHOSE)
+    st.session_state.pop(_ASKS, None)
+    if chosen == COURSE:
+        _show(course, "")
+        st.session_state[_BEGUN] = (course, "")
+    elif (own := st.session_state.get(_OWN)) is not None:
+        _show(own[0] or DEFAULT_TEXT, own[1])
+    else:
+        st.session_state[_ASKS] = st.session_state.get(_AT)
+
+
+def _take_typed() -> None:
+    shorten(_TYPED, TEXT.longest)
+    if typed := str(st.session_state.get(_TYPED, "")).strip():
+        st.session_state.pop(_ASKS, None)
+        use_texts(typed, "")
+
+
+def _take_model() -> None:
+    MODEL.set(DEFAULT_MODEL)

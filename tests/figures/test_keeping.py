@@ -232,7 +232,7 @@ def test_the_stamp_names_all_runs_and_the_comparison(trace: Trace) -> None:
     mask = trace.model.mask
     assert mask is not None
     hidden = trace_encoding(trace.model, hide(lab.trace(trace.model, "The cat sat.").encoding, [2], mask))
-    assert ("Tokens that the model read", "[CLS] the [MASK] sat . [SEP]") in stamp([hidden])
+    assert ("Tokens that the model read", "[CLS] the ▢ sat . [SEP]") in stamp([hidden])
     assert stamp([])[0] == ("Model", "not recorded in this file")
 
 

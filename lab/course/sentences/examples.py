@@ -22,8 +22,13 @@ class Example:
 
 EXAMPLES = (
     Example(
+        "A capital", "The capital of France is [MASK].",
+        "From the blank, which word does a head look at? What does the model say without this word?",
+        about="[MASK]",
+    ),
+    Example(
         "A pronoun", "She gave her brother the book that he wanted.",
-        "The sentence of the course. Many steps from lesson 3 on follow one head that reads this sentence.",
+        "*He* is her brother. Does a head look from *he* at *brother*?",
         about="he",
     ),
     Example(

@@ -1,4 +1,7 @@
-"""Where a page looks first: at the example's key word, otherwise at the row that ``first_look`` picks."""
+"""Where a page looks first: in the course's sentence at the head of its story, in an example at its key word.
+
+Otherwise it looks at the row that ``first_look`` picks.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,40 @@ import re
 from typing import TYPE_CHECKING
 
 from lab.analysis.heads.first_look import Look, first_look, first_look_in
-from lab.course.sentences.examples import example_of
+from lab.course.sentences.examples import example_named, example_of
+from lab.models.catalogue import DEFAULT_MODEL
 
 if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
     from lab.models.trace import Trace
+
+# The sentence of the course's story, and the head that looks from its blank at the country; layer and head from 0.
+STORY_TEXT = example_named("A capital").text
+STORY_HEAD = (5, 3)
+_BLANK = "[MASK]"
+
+
+def as_read(model: LoadedModel, text: str) -> str:
+    """Return a text of the course as ``model`` reads it: with its own mask, or without one, the text before the blank.
+
+    A model without a mask predicts what comes next, so it reads only what is before the blank.
+    """
+    if _BLANK not in text:
+        return text
+    mask = None if model.config.causal else model.mask
+    return text.partition(_BLANK)[0].rstrip() if mask is None else text.replace(_BLANK, mask[0])
+
+
+def is_story(trace: Trace) -> bool:
+    """Return whether a run is the one about which the course is written: its sentence, its model, unchanged."""
+    told = trace.model.id == DEFAULT_MODEL and trace.interventions.changes_nothing
+    return told and trace.text == STORY_TEXT and trace.pair is None
 
 
 def look(trace: Trace) -> Look:
     """The head and the row with which a page begins; layer, head and query count from 0."""
-    return first_look(trace, _about(trace))
+    about = _about(trace)
+    return first_look(trace, about) if about is None or not is_story(trace) else Look(*STORY_HEAD, about)
 
 
 def look_in(trace: Trace, layer: int, head: int) -> Look:

@@ -101,6 +101,12 @@ class _Tried:
         return all(parameter.chosen() == value for parameter, value in self.changes.items())
 
 
+def tries_a_text() -> bool:
+    """Return whether the text on screen is one that a step has offered, and not the learner's."""
+    tried = st.session_state.get(_TRIED)
+    return isinstance(tried, _Tried) and TEXT in tried.changes and tried.on_screen()
+
+
 def offer_back() -> None:
     """Draw the way back from the last "Try", or from a game, while the page still shows its change.
 

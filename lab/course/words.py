@@ -11,6 +11,7 @@ import numpy as np
 
 from lab.analysis.heads.values import places_left_out
 from lab.course.glossary import uses
+from lab.models.encoding import BLANK
 
 if TYPE_CHECKING:
     from lab.models.interventions import Head
@@ -92,6 +93,12 @@ def named(trace: Trace, position: int) -> str:
 def told_apart(trace: Trace, position: int) -> str:
     """Name a token by its text, and by its position, too, if the same token occurs elsewhere in the text."""
     return named(trace, position) if trace.labels.count(trace.labels[position]) > 1 else quoted(trace.labels[position])
+
+
+def spoken(trace: Trace, position: int) -> str:
+    """Name a token as in a sentence: “the blank” for a token that hides a word, otherwise as :func:`told_apart`."""
+    only = trace.labels.count(BLANK) == 1
+    return "the blank" if only and trace.labels[position] == BLANK else told_apart(trace, position)
 
 
 def beside(value: float, limit: float, digits: int = 2) -> str:

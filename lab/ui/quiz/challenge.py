@@ -1,4 +1,4 @@
-"""A challenge at the end of a lesson: the learner makes something that shows a thing, and the lab looks whether it does.
+"""A challenge at the end of a lesson: the learner makes something that shows a thing, and the lab looks at it.
 
 A challenge has no score, and it can be tried again and again.
 """

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from lab.analysis.layers.mistakes import Broken, moved_at_last
+from lab.analysis.layers.mistakes import Broken
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
-from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 
 
@@ -20,13 +17,6 @@ def moved_by_layer(right: Trace, broken: Trace, layer: int) -> Figure:
     moved = Broken(right, broken).moved
     title, share = "How far the vectors move after each layer, mean over tokens", Scale("Share of the vector’s length")
     return bars(streams(len(moved)), moved.mean(axis=1), share, title=title, highlight=layer + 1)
-
-
-def moved_by_mistake(right: Trace, mistakes: tuple[tuple[str, Interventions], ...]) -> Figure:
-    """Draw how far the vectors after the last layer move with each of the named ``mistakes``."""
-    moved = [moved_at_last(right, changes) for _, changes in mistakes]
-    title, share = "How far the last vectors move", Scale("Share of the vector’s length", format=".2f")
-    return bars([name for name, _ in mistakes], moved, share, title=title, highlight=int(np.argmax(moved)))
 
 
 def streams(count: int) -> list[str]:

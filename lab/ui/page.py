@@ -80,6 +80,11 @@ class OpenPage:
         keep_place()
         return chosen
 
+    @property
+    def brings_its_own_words(self) -> bool:
+        """Whether the step on screen reads neither the page's sentence nor a head that one could choose."""
+        return False
+
     def gone(self) -> Mapping[str, NotForToys]:
         """Return the steps that are left out because the page reads a toy; no steps on other pages."""
         return {}
@@ -183,7 +188,9 @@ class OpenPage:
 
     def head_controls(self, trace: Trace, first: FirstHead = look_head) -> tuple[int, int]:
         """Draw the layer and head selectors in the sidebar; returns both from 0. ``first`` finds the initial choice."""
-        found = begin(trace, first)
+        found, config = begin(trace, first), trace.model.config
+        if self.brings_its_own_words:
+            return min(parameters.LAYER.chosen(), config.layers) - 1, min(parameters.HEAD.chosen(), config.heads) - 1
         with sidebar.controls():
             left, right = st.columns(2)
         with left:
@@ -252,12 +259,13 @@ class LessonPage(OpenPage):
             st.markdown(f"*Last stop:* {story.last} **Now:** {story.now}")
         if not self.selection[parameters.TEACH]:
             say_time(self.header.time, self.lesson, chosen)
-        if self.selection[parameters.MODE] != parameters.TOY and not self._step(chosen).own_words:
+        if self.selection[parameters.MODE] != parameters.TOY and not self.brings_its_own_words:
             show_switch(self.lesson.text)
         return chosen
 
-    def _step(self, name: str) -> Step:
-        return next(step for step in self.lesson.steps if step.name == name)
+    @property
+    def brings_its_own_words(self) -> bool:
+        return sidebar.brings_its_own_words(self.lesson)
 
     def _lead_in(self, step: Step) -> None:
         """Say what the short way leaves out before a step."""

@@ -69,7 +69,10 @@ def _show_input(opened: Lesson | Bench | None, model: str, *, text: bool) -> Non
     with controls():
         toy = opened is not None and bool(opened.toy) and parameters.MODE.chosen() == parameters.TOY
         if text and not toy:
-            _texts(opened)
+            first = _begin_texts(opened)
+            text = not (isinstance(opened, Lesson) and brings_its_own_words(opened))
+            if text:
+                _texts(opened, first)
         if opened is not None and opened.toy:
             toy = _mode() == parameters.TOY
     if opened is not None and toy:
@@ -124,12 +127,25 @@ def keep_model() -> None:
     st.session_state[_FIRST_MODEL] = ""
 
 
-def _texts(opened: Lesson | Bench | None) -> None:
+def brings_its_own_words(lesson: Lesson) -> bool:
+    """Return whether the step that comes does not read the sentence on the page, nor a head that one could choose."""
+    coming = parameters.STEP.coming([step.name for step in lesson.steps])
+    return parameters.MODE.chosen() != parameters.TOY and any(
+        step.own_words for step in lesson.steps if step.name == coming
+    )
+
+
+def _begin_texts(opened: Lesson | Bench | None) -> str:
+    """Choose the sentence of the page, and return the one with which it begins."""
+    if not isinstance(opened, Lesson):
+        return begin("")
+    here = f"{opened.id}/{parameters.STEP.coming([step.name for step in opened.steps])}"
+    return begin(opened.text, here, tried=tries_a_text())
+
+
+def _texts(opened: Lesson | Bench | None, first: str) -> None:
     """Draw the fields of the sentence, and the examples."""
     run_it = "Press Ctrl+Enter, or click elsewhere, to run it. The sentence is part of this page's link."
-    lesson = opened if isinstance(opened, Lesson) else None
-    here = "" if lesson is None else f"{lesson.id}/{parameters.STEP.coming([step.name for step in lesson.steps])}"
-    first = begin("" if lesson is None else lesson.text, here, tried=tries_a_text())
     parameters.TEXT.area("Your sentence", 116, first, help=run_it)
     st.selectbox(
         "Examples",
@@ -142,7 +158,7 @@ def _texts(opened: Lesson | Bench | None) -> None:
     )
     if (example := example_of(parameters.TEXT.chosen(), parameters.PAIR.chosen())) is not None:
         st.caption(example.why)
-    elif lesson is not None and lesson.text == parameters.TEXT.chosen():
+    elif isinstance(opened, Lesson) and opened.text == parameters.TEXT.chosen():
         st.caption("The course’s sentence. Type or choose your own: the lab keeps it, and every step can show it.")
 
 

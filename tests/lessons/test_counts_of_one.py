@@ -7,14 +7,11 @@ import re
 import pandas as pd
 import pytest
 
-import lab
 from lab.benches.neuron_view.three_patterns import left_out
 from lab.charts.kept.file import _rows
 from lab.charts.marks.votes import Votes, votes
 from lab.course.words import number_of
 from lab.lessons.a_task_of_your_own.taught import MOST, VisitLabels, added
-from lab.lessons.self_attention.map import looks, said
-from lab.questions.returning import Spot
 from tests.pages.apptest import html_of, visit, words
 
 # A word in the plural right after a lone 1, as in "1 rows", "1 of 1 times", "the 1 other tokens", "each of 1 copies".
@@ -60,14 +57,6 @@ def test_a_text_of_one_word_is_counted_rightly(page: str, step: str, model: str,
     at = visit(page, model=model, text=text, **({"step": step} if step else {}))
     said = f"{words(at)} {html_of(at)} {[each.value for each in at.info]} {[each.label for each in at.button]}"
     assert [said[max(0, each.start() - 40) : each.end()] for each in ONE_OF_MANY.finditer(said)] == []
-
-
-def test_two_tokens_that_look_at_one_place_are_no_plural() -> None:
-    for layer in range(4):
-        for head in range(8):
-            trace = lab.trace(lab.load_model("lab-gpt2"), "We ran")
-            told = said(looks(Spot(trace, layer, head, 1, 0)))
-            assert not ONE_OF_MANY.search(told), told
 
 
 def test_what_was_left_out_or_counted_once_has_a_verb_in_the_singular() -> None:

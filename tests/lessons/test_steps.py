@@ -19,8 +19,9 @@ FOLDERS = [
     *(LAB / "benches" / bench.id.replace("-", "_") for bench in BENCHES),
 ]
 FILES = [path for folder in FOLDERS for path in sorted(folder.glob("*.py"))]
-# The functions that know the screen: they show, or they draw and read what the learner chooses.
-KNOW_THE_SCREEN = ("show", "choose", "chosen", "look")
+# The functions that know the screen: they show, they draw and read what the learner chooses, or they judge what a
+# learner has typed, with the models of this server.
+KNOW_THE_SCREEN = ("show", "choose", "chosen", "look", "judge")
 # Screens that only run steps, whatever the steps show: streamlit, and what draws with it.
 SCREEN = ("streamlit", "lab.ui")
 

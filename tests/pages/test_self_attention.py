@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 import lab
 from lab.course.pages import lesson_of
+from lab.course.sentences.looks import STORY_TEXT
 from lab.lessons.self_attention.scale import divided
 from lab.models.catalogue import DEFAULT_MODEL
 from tests.checkpoints import Family
@@ -27,13 +28,10 @@ from tests.pages.apptest import (
     step_of,
     steps_of,
     turn_to,
-    unfold,
     visit,
     walk,
     words,
-    worked,
 )
-from tests.sentences import STORY
 
 PAGE = "3_Self-attention.py"
 STEPS = lesson_of("self-attention").steps
@@ -62,25 +60,21 @@ def test_a_step_beside_the_way_leads_on_to_the_last_one() -> None:
 def test_what_is_to_be_tried_is_one_click_away() -> None:
     at = reveal(visit(PAGE, step="map"))
     at.button(key="_try").click().run()
-    reveal(at)
-    assert (at.text_area(key="text").value or "").endswith("that she wanted.")
-    assert sentence_of(at)[0]["labels"][looks(at)[0]] == "she" and looks(at)[0] > 5
-    at = reveal(visit(PAGE, text="She opened the door.", head="5", token="4", step="map"))
-    offered = at.button(key="_try")
-    head = int(offered.label.removeprefix("Head "))
-    offered.click().run()
-    assert at.selectbox(key="head").value == head
+    assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (6, 6)
+    at = visit(PAGE, step="build-a-row")
+    at.button(key="_try").click().run()
+    assert sentence_of(at)[0]["labels"][looks(at)[0]] == "capital"
 
 
 def test_url_out_of_range_is_clamped_and_said() -> None:
-    at = visit(PAGE, layer="99", head="zzz", token="500", step="Nonsense", mode="Nonsense", model="../../etc/passwd")
+    at = visit(PAGE, layer="99", head="zzz", token="500", step="map", mode="Nonsense", model="../../etc/passwd")
     assert at.selectbox(key="layer").value == 6
     assert at.selectbox(key="head").value == 1
     said = words(at)
     assert "layers run from 1 to 6" in said
     assert "heads run from 1 to 12" in said
     assert "no model called" in said
-    assert step_of(at) == WAY[0]
+    assert step_of(visit(PAGE, step="Nonsense")) == WAY[0]
 
 
 def test_shown_weight_is_the_trace_s(tmp_path: Path) -> None:
@@ -156,14 +150,12 @@ def test_each_mistake_shows_what_it_breaks(model: str) -> None:
 
 
 def test_the_figure_of_the_division_has_both_rows() -> None:
-    at = reveal(visit(PAGE, step="scale"))
-    trace = lab.trace(lab.load_model(DEFAULT_MODEL), STORY)
-    inside = trace.layer(4)
-    right = inside.scores[10, 8].double()
+    at = visit(PAGE, step="scale")
+    trace = lab.trace(lab.load_model(DEFAULT_MODEL), STORY_TEXT)
+    right = trace.layer(5).scores[3, 0].double()
     expected = torch.stack([(right / 32**0.5).softmax(0), right.softmax(0)])
-    shown = divided(trace, 4, 10, 8, 4).table().to_numpy()
-    np.testing.assert_allclose(shown, expected, atol=1e-5)
-    assert f"**{expected[1].max():.2f}**" in words(at)
+    np.testing.assert_allclose(divided(trace, 5, 3, 0, 4).table().to_numpy(), expected, atol=1e-5)
+    assert looks(at)[0] == 0 and f"**{expected[1].max():.2f}**" in words(at)
 
 
 def fill_in(at: AppTest, step: str, values: tuple[float, ...]) -> None:
@@ -192,16 +184,6 @@ def test_by_hand_a_right_number_gets_a_tick_at_once_and_the_answer_can_be_shown(
     assert "_hand.show" not in [each.key for each in at.button]
 
 
-def test_both_ways_are_measured_when_somebody_asks() -> None:
-    at = reveal(visit(PAGE, step="all-rows", text="Nobody has measured this sentence."))
-    before = len(at.get("vega_lite_chart"))
-    assert before == 2 and " ms** for" not in words(at)
-    next(each for each in at.button if each.label == "Measure both ways").click().run()
-    worked(at)
-    assert len(at.get("vega_lite_chart")) == 3 and " ms** for all tokens at once" in words(at)
-    assert "Measure both ways" not in [each.label for each in at.button]
-
-
 def test_checks_explain_every_option_and_count_the_first_try() -> None:
     at = visit(PAGE, step="check", layer="2", head="3")
     radio = next(r for r in at.radio if r.key and r.key.startswith("_check."))
@@ -221,12 +203,22 @@ def test_click_on_the_map_chooses_query_and_key() -> None:
     assert looks(at) == (5, 1)
 
 
-def test_the_maps_of_all_queries_keys_and_values_open_below_the_matrices() -> None:
-    at = reveal(visit(PAGE, step="all-rows"))
-    drawn = len(at.get("vega_lite_chart"))
-    unfold(at, "_projections")
-    assert len(at.get("vega_lite_chart")) == drawn + 3
-    assert not at.toggle  # 32 dimensions are all of this head's
-    assert not any("+ M" in each.value for each in at.latex)  # nothing is masked here
-    causal = reveal(visit(PAGE, step="all-rows", model="lab-gpt2"))
-    assert r"\frac{QK^\top}{\sqrt{d_k}} + M" in causal.latex[0].value and "M is the mask" in words(causal)
+def test_the_formula_has_a_mask_and_the_step_says_what_it_hides() -> None:
+    for model in ("lab-bert", "lab-gpt2"):
+        at = reveal(visit(PAGE, step="all-rows", model=model))
+        assert r"\frac{QK^\top}{\sqrt{d_k}} + M" in at.latex[0].value and "M is the mask" in words(at)
+
+
+def test_a_step_with_words_of_its_own_has_no_sentence_and_no_head() -> None:
+    at = visit(PAGE, step="by-hand")
+    assert not [each for each in at.text_area if each.key == "text"]
+    assert not [each for each in at.selectbox if each.key in ("layer", "head")]
+    assert turn_to(at, "map").text_area(key="text").value == STORY_TEXT
+
+
+def test_the_challenge_is_judged() -> None:
+    at = visit(PAGE, step="check")
+    at.text_input(key="_challenge.self-attention").set_value("Portugal").run()
+    assert "Looking is not answering" in at.success[-1].value
+    at.text_input(key="_challenge.self-attention").set_value("<script>").run()
+    assert "script" in at.info[-1].value and not at.exception

@@ -10,7 +10,7 @@ from streamlit.testing.v1.element_tree import DownloadButton
 import lab
 from lab.course.words import escaped
 from lab.figures.attention import attention_map
-from lab.lessons.self_attention.map import most_attended_overall
+from lab.lessons.self_attention.map import most_attended
 from lab.questions.course_systems import moodle_xml
 from lab.questions.progress import CheckList
 from lab.questions.returning import Spot
@@ -36,7 +36,7 @@ def test_they_are_offered_before_a_class_only() -> None:
 def test_a_question_about_a_map_has_it_as_a_picture() -> None:
     trace = lab.trace(lab.load_model("lab-minilm"), CAT)
     spots = (Spot(trace, layer, head, 1, 1) for layer in range(6) for head in range(12))
-    spot, question = next((spot, found) for spot in spots if (found := most_attended_overall(spot)) is not None)
+    spot, question = next((spot, found) for spot in spots if (found := most_attended(spot)) is not None)
     drawn = {question.id: partial(attention_map, trace, spot.layer, spot.head)()}
     link = {"text": CAT, "layer": "3"}
     kept = OnScreen((question,), drawn, 7, "layer 3, head 1", (), link, CheckList(0, (question.key,), ()))

@@ -43,11 +43,6 @@ def break_run(trace: Trace, mistakes: Interventions) -> Broken:
     return Broken(filled, changed(filled, mistakes))
 
 
-def moved_at_last(trace: Trace, mistakes: Interventions) -> float:
-    """The distance that the vectors after the last layer move, as a share of their length; the mean over tokens."""
-    return float(break_run(trace, mistakes).moved[-1].mean())
-
-
 @once
 def _padded_run(trace: Trace) -> Trace:
     filled = padded(trace.model, trace.encoding, PADDING)

@@ -18,10 +18,8 @@ from lab.analysis.layers.mistakes import (
     place_asked,
     words_predicted,
 )
-from lab.course.pages import step_name
 from lab.course.words import named, quoted, share
 from lab.figures import mistakes
-from lab.lessons.self_attention import LESSON
 from lab.models.config import ModelConfig
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
@@ -43,25 +41,13 @@ _SWITCHES: Mapping[str, str] = {
 _ALIKE = 0.0005
 
 
-def taken_away(trace: Trace) -> tuple[tuple[str, Interventions], ...]:
-    """The parts that a head can lose in this model, each with the change to the run: division, mask, values."""
-    names = [name for name in _offered(trace) if name != _QUERIES]
-    return tuple((_SWITCHES[name], _changes({name}, trace.model.config)) for name in names)
-
-
-def explained(trace: Trace, name: str) -> str:
-    """Explain what happens without a part; ``name`` is one of those of :func:`taken_away`."""
-    return _told(next(each for each, shown in _SWITCHES.items() if shown == name), trace)
-
-
 def show(view: OneHead) -> Trace:
     """Let the learner switch mistakes on; return the broken run, which the badge at the top compares."""
     show_sentence(view)
     trace, offered = view.trace, _offered(view.trace)
     say(
-        f"In **{step_name(LESSON, 'scale')}** you saw how far the last vectors move. Now break the model yourself, in "
-        "**every** layer, and watch the vectors, the predicted word and the map. Switch on one mistake, or several "
-        "mistakes:"
+        "Break the model yourself, in **every** layer, and watch the vectors, the predicted word and the map. Switch "
+        "on one mistake, or several mistakes:"
     )
     say("\n".join(f"- **{_SWITCHES[name]}.** {_told(name, trace)}" for name in offered))
     return _show_detail(view, offered)

@@ -20,10 +20,14 @@ from lab.ui.quiz.done import awaits_answer
 from lab.ui.terms import say
 
 IDEA = """
-How does a token find out which other tokens matter to it? Here are three made-up tokens with two whole numbers in each
-vector, so you can check everything yourself. Each token has a **query** (what it looks for), a **key** (what it
-offers) and a **value** (what it passes on). **Build a row** shows how a model makes them; here, they are given."""
-
+A blank cannot be filled from its own vector: something has to come from other tokens. Here are three made-up tokens, so
+small that you can check every number. Each token has a **query** (what it looks for), a **key** (what it offers) and a
+**value** (what it passes on)."""
+FINDING = """
+*sun* looks most at *sun* and *light*, whose keys fit its query: **0.446** each. The values arrive in these shares."""
+DONE = """
+You have computed the attention of one token: *light* looks most at *light* (0.50), and *sun* and *cold* get 0.25
+each. In “{there}”, a trained model does the same with a sentence."""
 _HINTS = {
     "scores": "The score is the dot product of query and key: multiply them number by number, and add up the products.",
     "weights": (
@@ -31,8 +35,8 @@ _HINTS = {
         "three."
     ),
 }
-# The row that the learner fills in. Row 0 is worked out, and row 1 has the same numbers in another order.
-_FILLED = 2
+# The row that is worked out, and the row that the learner fills in; row 1 has the numbers of row 0 in another order.
+_WORKED, _FILLED = 0, 2
 
 
 def query_and_keys(row: int) -> Figure:
@@ -45,51 +49,36 @@ def query_and_keys(row: int) -> Figure:
     return arrows([query, *keys], title=f"Query of {of}, and all keys")
 
 
-def said(found: WorkedExample, row: int) -> str:
-    """State where the token of a row looks: at the tokens with the largest weight, and at the others."""
-    weights = found.weights[row].tolist()
-    most = max(weights)
-    first = [f"*{name}*" for name, weight in zip(found.tokens, weights, strict=True) if most - weight < 0.005]
-    rest = [
-        f"*{name}* gets {weight:.2f}"
-        for name, weight in zip(found.tokens, weights, strict=True)
-        if most - weight >= 0.005
-    ]
-    several = len(first) > 1
-    fits, each = ("keys fit its query", " each") if several else ("key fits its query best", "")
-    return (
-        f"*{found.tokens[row]}* looks most at {' and '.join(first)}, whose {fits}: **{most:.2f}**{each}. "
-        f"{' and '.join(rest)}. The values arrive in these shares."
-    )
-
-
-def sums(found: WorkedExample, row: int) -> str:
-    """Write a row as four lines of LaTeX: each dot product, the division, softmax, and the sum of the values."""
+def worked(found: WorkedExample, row: int) -> str:
+    """Write a row as a table in Markdown: each step with its rule, and its numbers for the three keys."""
     q = found.query[row].tolist()
-    scores, scaled, weights, context = (
-        of[row].tolist() for of in (found.scores, found.scaled, found.weights, found.context)
-    )
-    lines = [
-        rf"q_{row + 1} \cdot k_{place} &= {q[0]:.0f} \cdot {k[0]:.0f} + {q[1]:.0f} \cdot {k[1]:.0f} = {score:.0f}"
-        for place, (k, score) in enumerate(zip(found.key.tolist(), scores, strict=True), start=1)
+    products = [
+        f"{q[0]:.0f}·{k[0]:.0f} + {q[1]:.0f}·{k[1]:.0f} = **{score:.0f}**"
+        for k, score in zip(found.key.tolist(), found.scores[row].tolist(), strict=True)
     ]
-    # The last part begins a new line, so that the sum fits a phone.
-    *mixed, last = (
-        rf"{weight:.2f}\,({v[0]:.0f}, {v[1]:.0f})" for weight, v in zip(weights, found.value.tolist(), strict=True)
+    scaled, weights = ([f"{each:.{digits}f}" for each in of] for of, digits in _rows(found, row))
+    mixed = " + ".join(
+        f"{weight}·({v[0]:.0f}, {v[1]:.0f})" for weight, v in zip(weights, found.value.tolist(), strict=True)
     )
-    lines += [
-        r"\div \sqrt 2:\quad & " + r",\ ".join(f"{each:.2f}" for each in scaled),
-        r"\text{softmax}:\quad & " + r",\ ".join(f"{each:.2f}" for each in weights),
-        rf"\text{{sum}}:\quad & {' + '.join(mixed)}",
-        rf"& + {last}",
-        rf"&\approx ({context[0]:.1f}, {context[1]:.1f})",
-    ]
-    return r"\begin{aligned} " + r" \\ ".join(lines) + r" \end{aligned}"
+    x, y = found.context[row].tolist()
+    heads = " | ".join(f"key of {name}" for name in found.tokens)
+    rows = (
+        ("**Score**: query times key, number by number, added up", *products),
+        ("**÷ √d**: d is how many numbers a query has, here 2", *scaled),
+        ("**Softmax**: e to the power of each, divided by the sum of all three", *(f"**{each}**" for each in weights)),
+    )
+    table = "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
+    return f"| | {heads} |\n|---|---|---|---|\n{table}\n\nThe values, in these shares: {mixed} ≈ **({x:.1f}, {y:.1f})**"
+
+
+def _rows(found: WorkedExample, row: int) -> tuple[tuple[list[float], int], tuple[list[float], int]]:
+    """Return the divided scores and the weights of a row, each with its number of decimals."""
+    return (found.scaled[row].tolist(), 2), (found.weights[row].tolist(), 3)
 
 
 def asked(found: WorkedExample, row: int) -> Mapping[str, Mapping[str, float]]:
-    """The numbers to fill in for a row, by the label of their fields: its three scores, then its three weights."""
-    scores = {f"q{row + 1} · k{place}": score for place, score in enumerate(found.scores[row].tolist(), start=1)}
+    """Return the numbers to fill in for a row, by the label of their fields: its three scores, its three weights."""
+    scores = {f"Score of {name}": each for name, each in zip(found.tokens, found.scores[row].tolist(), strict=True)}
     weights = {f"Weight of {name}": each for name, each in zip(found.tokens, found.weights[row].tolist(), strict=True)}
     return {"scores": scores, "weights": weights}
 
@@ -100,20 +89,12 @@ def show(_view: object) -> None:
     idea(IDEA)
     left, right = st.columns([3, 2], vertical_alignment="center")
     with left:
-        draw(partial(query_and_keys, 0), "by-hand")
+        draw(partial(query_and_keys, _WORKED), "by-hand")
     with right:
         st.markdown(_vectors(found))
-    say(
-        f"**Row 1: *{found.tokens[0]}* looks.** The **dot product** of its query with a key is a **score**: multiply "
-        "the two vectors number by number, and add up the products. The score is large if the vectors are long and "
-        "point the same way, and 0 if they are at right angles. Each score is divided by √d; d is how many numbers "
-        f"a vector has, here 2 (“{step_name(LESSON, 'scale')}” shows the reason). Then **softmax** turns the "
-        "three results into shares, the **weights**: it raises e to the power of each result, and divides by the sum "
-        "of these powers. Finally, the values are added up in these shares. In the lines below, q₁ is the query of "
-        "row 1, and k₁, k₂ and k₃ are the three keys."
-    )
-    st.latex(sums(found, 0))
-    meaning(said(found, 0))
+    say(f"**Now *{found.tokens[_WORKED]}* looks.** Its query meets each key:")
+    st.markdown(worked(found, _WORKED))
+    meaning(FINDING)
     _show_blanks(found)
 
 
@@ -126,22 +107,14 @@ def _vectors(found: WorkedExample) -> str:
 
 def _show_blanks(found: WorkedExample) -> None:
     """Let the learner fill in a row: its scores, then its weights; each right number gets a tick."""
-    say(
-        f"**Row {_FILLED + 1}: now *{found.tokens[_FILLED]}* looks.** Fill in its scores and then its weights. Two "
-        "decimals are enough."
-    )
+    say(f"**Now *{found.tokens[_FILLED]}* looks.** Fill in its scores and then its weights. Two decimals are enough.")
     wanted = asked(found, _FILLED)
     keys = {part: f"_hand.{_FILLED}.{part}" for part in wanted}
     if not all(blanks(truths, _HINTS[part], keys[part]) for part, truths in wanted.items()):
         awaits_answer()
         st.button("Show me", key="_hand.show", type="tertiary", on_click=_show_answers, args=(wanted, keys))
         return
-    there = step_name(LESSON, "map")
-    st.success(
-        f"You have computed the attention of one token: {said(found, _FILLED)} In the step “{there}”, a trained "
-        "model does the same with your sentence.",
-        icon=":material/check:",
-    )
+    st.success(DONE.format(there=step_name(LESSON, "map")), icon=":material/check:")
 
 
 def _show_answers(wanted: Mapping[str, Mapping[str, float]], keys: Mapping[str, str]) -> None:

@@ -1,22 +1,55 @@
-"""Check: questions about this text, this layer, this head; each is in the file of the step that it is about."""
+"""Check: three questions, and a country whose capital the model gets wrong although its head looks there."""
 
 from __future__ import annotations
 
-from functools import partial
-
-from lab.figures.attention import attention_map
+from lab.course.sentences.looks import STORY_HEAD, STORY_TEXT
+from lab.course.words import escaped, share
+from lab.evidence.story import capitals
 from lab.lessons.self_attention import LESSON
 from lab.lessons.self_attention.build_a_row import one_score_up, value_gone, what_a_weight_says
-from lab.lessons.self_attention.map import most_attended_overall
-from lab.ui.parameters import TEACH
+from lab.models.catalogue import DEFAULT_MODEL
+from lab.models.interventions import Interventions
+from lab.ui import runs
 from lab.ui.quiz.asking import draw_checks
-from lab.ui.shared.one_head import OneHead, show_sentence
+from lab.ui.quiz.challenge import Verdict, draw_challenge
+from lab.ui.shared.one_head import OneHead
+
+WANTED = """
+Find a country at which head 6-4 looks from the blank in *The capital of … is ▢.*, and whose capital the model still
+gets wrong. (Not Italy: there it says *milan*.)"""
+LOOKED = "From the blank, head 6-4 gives *{country}* {weight:.2f}, and the model says *{said}* ({p}). "
+MET = "The capital is {capital}: the head looks at the right word, and the answer is wrong. Looking is not answering."
+RIGHT = "That is right. Try another country."
+ASIDE = "So the head does not look at the country. Try another one."
+UNKNOWN = "The lab’s list of countries has no *{country}*: it has those with a name, and a capital, of one word."
+TOLD = "The lab has told you about Italy. Find another country."
+# The least share of the blank's attention that counts as a look.
+_LEAST = 0.5
+
+
+def judge(entry: str) -> Verdict:
+    """Look at a country: where the head looks, and what the default model says."""
+    named = {country.lower(): (country, capital) for country, capital in capitals()}
+    if entry.strip().lower() == "italy":
+        return Verdict(met=False, said=TOLD)
+    if entry.strip().lower() not in named:
+        return Verdict(met=False, said=UNKNOWN.format(country=escaped(entry[:40])))
+    country, capital = named[entry.strip().lower()]
+    trace = runs.run(DEFAULT_MODEL, STORY_TEXT.replace("France", country), "", Interventions())
+    blank = trace.token_ids.index((trace.model.mask or ("", -1))[1])
+    pieces = slice(trace.labels.index("of") + 1, trace.labels.index("is"))
+    weight = float(trace.layer(STORY_HEAD[0]).attention[STORY_HEAD[1], blank, pieces].sum())
+    top = trace.logits(blank)[0].double().softmax(-1).max(0)
+    said = trace.model.tokenizer.id_to_token(int(top.indices))
+    looked = LOOKED.format(country=country, weight=weight, said=said, p=share(float(top.values)))
+    if weight < _LEAST:
+        return Verdict(met=False, said=looked + ASIDE)
+    wrong = said != capital.lower()
+    return Verdict(met=wrong, said=looked + (MET.format(capital=capital) if wrong else RIGHT))
 
 
 def show(view: OneHead) -> None:
-    """Ask the three questions; a class can also be asked to pick a word out of all."""
-    show_sentence(view, arcs=False)
-    to_pick = (most_attended_overall,) if view.page.selection[TEACH] else ()
-    asked = (value_gone, *to_pick, one_score_up, what_a_weight_says)
-    figures = {"most-attended-overall": partial(attention_map, view.trace, view.layer.index, view.head)}
-    draw_checks(LESSON, [each(view.spot) for each in asked], of=view.place, figures=figures)
+    """Ask the three questions, and set the challenge."""
+    asked = (value_gone, one_score_up, what_a_weight_says)
+    draw_checks(LESSON, [each(view.spot) for each in asked], of=view.place)
+    draw_challenge(LESSON, WANTED, "A country", judge)

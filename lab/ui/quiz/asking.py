@@ -112,8 +112,8 @@ def _ask_new(lesson: str) -> None:
 
 def _offer_new(lesson: str, kept: OnScreen, fresh: bool) -> None:
     """Say what the questions are about; if there are more questions, draw the button for new questions."""
-    if not kept.questions:
-        return
+    if all(each.subject == "always" for each in kept.questions):
+        return  # they are about no sentence, and there are no others
     changed = (
         "" if selection.what_runs(selection.current()) == kept.run else " You have changed the sentence or the model."
     )

@@ -23,29 +23,25 @@ def row(at: int) -> tuple[list[int], list[float], list[float]]:
 
 
 @pytest.mark.parametrize("at", [0, 1, 2])
-def test_the_sums_have_the_numbers_of_the_row(at: int) -> None:
+def test_the_table_has_the_numbers_of_the_row(at: int) -> None:
     scores, weights, context = row(at)
-    written = step.sums(worked_example(), at)
-    assert [int(each) for each in re.findall(r" = (\d+) ", written)] == scores
-    assert r",\ ".join(f"{each:.2f}" for each in weights) in written
+    written = step.worked(worked_example(), at)
+    assert [int(each) for each in re.findall(r" = \*\*(\d+)\*\* ", written)] == scores
+    assert " | ".join(f"**{each:.3f}**" for each in weights) in written
     assert f"({context[0]:.1f}, {context[1]:.1f})" in written
-    # Whoever adds up the weights as they are printed gets the printed sum.
-    printed = [sum(round(w, 2) * value[side] for w, value in zip(weights, VALUES, strict=True)) for side in (0, 1)]
+    # Whoever adds up the values in the printed shares gets the printed sum.
+    printed = [sum(round(w, 3) * value[side] for w, value in zip(weights, VALUES, strict=True)) for side in (0, 1)]
     assert [f"{each:.1f}" for each in printed] == [f"{each:.1f}" for each in context]
     wanted = step.asked(worked_example(), at)
     assert list(wanted["scores"].values()) == scores
     assert list(wanted["weights"].values()) == pytest.approx(weights, abs=1e-5)
 
 
-def test_the_sentence_names_the_largest_weights() -> None:
-    found = worked_example()
-    (_, sun, _), (_, cold, _), (_, light, _) = row(0), row(1), row(2)
-    assert f"*sun* looks most at *sun* and *light*, whose keys fit its query: **{sun[0]:.2f}** each" in step.said(
-        found, 0
-    )
-    assert f"*cold* gets {sun[1]:.2f}." in step.said(found, 0)
-    assert f"*cold* and *light*, whose keys fit its query: **{cold[1]:.2f}** each" in step.said(found, 1)
-    assert f"looks most at *light*, whose key fits its query best: **{light[2]:.2f}**." in step.said(found, 2)
+def test_the_sentences_name_the_largest_weights() -> None:
+    (_, sun, _), (_, light, _) = row(0), row(2)
+    assert sun[0] == sun[2] > sun[1] and f"**{sun[0]:.3f}** each" in step.FINDING
+    assert light[2] > light[0] == light[1]
+    assert f"*light* ({light[2]:.2f})" in step.DONE and f"get {light[0]:.2f}\neach" in step.DONE
 
 
 def test_the_picture_has_the_query_and_the_keys() -> None:

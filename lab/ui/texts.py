@@ -34,7 +34,8 @@ def begin(own: str, at: str = "", *, tried: bool = False) -> str:
         st.session_state[_OWN] = _shown()
     put, new = st.session_state.pop(_PUT, False), at != st.session_state.get(_AT, at)
     st.session_state[_AT] = at
-    if untouched() or (new and at and not put):
+    kept = not at and _shown()[0] is not None
+    if (untouched() and not kept) or (new and at and not put):
         _show(first, "")
         st.session_state[_BEGUN] = (first, "")
     return first

@@ -166,12 +166,12 @@ def test_the_learner_s_toy_is_in_no_link_to_a_sentence() -> None:
 
 def test_a_link_names_a_head_even_where_it_is_the_default() -> None:
     """A lesson may begin with another one."""
-    at = visit("3_Self-attention.py")
-    assert at.selectbox(key="head").value == 11
+    at = visit("3_Self-attention.py", step="map")
+    assert at.selectbox(key="head").value == 4
     at.selectbox(key="head").set_value(1).run()
     at.button(key="_next_step").click().run()
     assert opened({"head": "1"}).session_state["_copied"] == {"head": "1"}
-    assert visit("3_Self-attention.py", head="1").selectbox(key="head").value == 1
+    assert visit("3_Self-attention.py", step="map", head="1").selectbox(key="head").value == 1
 
 
 # What a page draws in a later step is known before, and survives the way to another page.

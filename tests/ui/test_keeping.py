@@ -10,7 +10,7 @@ from lab.questions.progress_file import read
 from tests.pages.apptest import ROOT, reveal, turn_to, visit, words
 from tests.sentences import CAT
 
-PAGE = "3_Self-attention.py"
+PAGE = "5_Attention_metrics.py"
 CHECK = {"step": "Check", "text": CAT, "layer": "2", "head": "3"}
 
 
@@ -64,10 +64,10 @@ def test_new_questions_come_back_too_and_other_sentences_get_their_own() -> None
 
 
 def test_a_prediction_comes_back_and_its_figure_is_in_sight() -> None:
-    at = visit(PAGE, text=CAT, layer="2", step="map")
+    at = visit(PAGE, text=CAT, layer="2", step="effective")
     at.radio[-1].set_value(0).run()
     next(button for button in at.button if button.label == "Commit and show").click().run()
-    again = reloaded(at, PAGE, text=CAT, layer="2", step="Where does it look?")
+    again = reloaded(at, PAGE, text=CAT, layer="2", step="How many does it look at?")
     assert "predicted" in words(again) and words(again) == words(at)
 
 
@@ -75,14 +75,14 @@ def test_an_option_that_a_question_does_not_have_is_none() -> None:
     """Anybody may have written what the browser keeps."""
     at = visit(PAGE, **CHECK)
     answer(at, [1])
-    at = reveal(turn_to(at, "map"))
+    at = reveal(turn_to(at, "effective"))
     now: LearnerProgress = at.session_state["progress"]
     for step, choices in now.predictions.items():
         for wording in choices:
             now = now.predicted(step, wording, 9)
     (name, shown), *_ = now.shown.items()
     at.session_state["progress"] = now.showing(name, shown.tried(shown.asked[0], 8).tried(shown.asked[1], 9))
-    assert "predicted" not in words(reloaded(at, PAGE, text=CAT, layer="2", step="Where does it look?"))
+    assert "predicted" not in words(reloaded(at, PAGE, text=CAT, layer="2", step="How many does it look at?"))
     assert [value for _, value in asked(reloaded(at, PAGE, **CHECK))][:2] == [1, None]
 
 

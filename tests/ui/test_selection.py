@@ -54,13 +54,13 @@ def test_what_the_url_says_is_shown_as_text() -> None:
 
 
 def test_a_text_too_long_is_cut_and_said() -> None:
-    at = visit("3_Self-attention.py", text="word " * 2000)
+    at = visit("3_Self-attention.py", step="map", text="word " * 2000)
     assert len(at.text_area(key="text").value or "") == MAX_CHARACTERS
     assert "left out" in words(at)
 
 
 def test_defaults_need_no_url() -> None:
-    at = visit("3_Self-attention.py")
+    at = visit("6_Head_specialization.py")
     assert at.text_area(key="text").value == DEFAULT_TEXT
     assert not at.warning
 

@@ -1,16 +1,90 @@
-"""Check: questions about heads and their sum; each is in the file of the step that it is about."""
+"""Check: three questions, and a pair of countries for which the swap does not work."""
 
 from __future__ import annotations
 
+import re
+
+from lab.analysis.heads.swapping import Asked, swapped
+from lab.course.words import escaped
+from lab.evidence import story
 from lab.lessons.multi_head_attention import LESSON
 from lab.lessons.multi_head_attention.all_heads import why_several
-from lab.lessons.multi_head_attention.join import together
-from lab.lessons.multi_head_attention.one_head_off import first_moved
+from lab.lessons.multi_head_attention.head_brings import ten_others
+from lab.models.catalogue import DEFAULT_MODEL
+from lab.questions.asking import asks
+from lab.questions.basis import derivable
+from lab.questions.question import Option, Question
+from lab.questions.returning import Spot
+from lab.ui import runs
 from lab.ui.quiz.asking import draw_checks
-from lab.ui.shared.one_head import OneHead, show_sentence
+from lab.ui.quiz.challenge import Verdict, draw_challenge
+from lab.ui.shared.one_head import OneHead
+
+WANTED = """
+In one of four pairs of countries, the swap of 6-4 and 6-6 does not bring the other capital. Find such a pair: two
+countries whose capitals the model names, for example *France, Russia*."""
+TWO = "Write two countries, with a comma between them."
+UNKNOWN = "The model does not name the capital of *{country}*, or the lab’s list does not have it."
+SAID = "With 6-4 and 6-6 from *{other}*, the sentence about *{own}* says *{word}* ({p:.2f}). "
+MET = "It is not {capital}: here, these two heads do not decide alone."
+NOT_YET = "It is {capital}, the other capital. Try another pair, or this pair the other way round."
+
+
+@asks(
+    basis=derivable(LESSON, "head-brings", "the bars of the heads at zero and at their mean"),
+    hint="What does the blank get from a head at its mean that it does not get from a head at zero?",
+    always=True,
+)
+def zero_or_mean(_: Spot) -> Question:
+    """Ask why a head at zero may cost more than the same head at its mean."""
+    return Question(
+        "zero-or-mean",
+        "Without 6-4 and 6-6, the capital comes first in far fewer countries if they are at zero than if they are at "
+        "their mean. What follows?",
+        (
+            Option(
+                "What a removal shows depends on how the head is removed",
+                "The layers above never met such zeros, and a mean leaves what the head brings to every token.",
+                correct=True,
+            ),
+            Option(
+                "The two heads are not needed, because the mean is enough",
+                "The mean keeps a part of what the heads bring. Many answers are far less probable with it.",
+            ),
+            Option(
+                "Only the zero is right, because then the head is gone",
+                "A zero takes the head away, and puts in something new: a vector that the model never met.",
+            ),
+        ),
+        mixed=True,
+    )
+
+
+def judge(entry: str) -> Verdict:
+    """Look at a pair of countries: what the first one's sentence says with the two heads of the second one's."""
+    names = [each.strip().lower() for each in re.split(r",|;| and ", entry) if each.strip()]
+    if len(names) != 2 or names[0] == names[1]:
+        return Verdict(met=False, said=TWO)
+    model, capitals = runs.model(DEFAULT_MODEL), {name.lower(): (name, capital) for name, capital in story.capitals()}
+    asked = []
+    for name in names:
+        found = story.asked_about(model, *capitals[name]) if name in capitals else None
+        if found is None or not found.known:
+            return Verdict(met=False, said=UNKNOWN.format(country=escaped(name[:40])))
+        asked.append(found)
+    own, other = asked
+    france = story.asked_about(model, *story.COUNTRY)
+    assert france is not None
+    heads = story.heads_at(story.looks_of(france), "country")
+    run = swapped(Asked(own.run, own.blank), Asked(other.run, other.blank), heads)
+    p = story.probabilities(run)
+    word = model.tokenizer.id_to_token(int(p.argmax()))
+    told = SAID.format(other=other.country, own=own.country, word=word, p=float(p.max()))
+    met = word != other.capital.lower()
+    return Verdict(met=met, said=told + (MET if met else NOT_YET).format(capital=other.capital))
 
 
 def show(view: OneHead) -> None:
-    """Ask the three questions."""
-    show_sentence(view, arcs=False)
-    draw_checks(LESSON, [each(view.spot) for each in (why_several, together, first_moved)], of=view.place)
+    """Ask the three questions, and set the challenge."""
+    draw_checks(LESSON, [each(view.spot) for each in (why_several, ten_others, zero_or_mean)], of=view.place)
+    draw_challenge(LESSON, WANTED, "Two countries", judge)

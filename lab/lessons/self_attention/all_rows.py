@@ -34,15 +34,15 @@ _NUMBER, _SCORE = Scale("Number", format=".2f", signed=True), Scale("Score", for
 
 IDEA = """
 **Build a row** made the row of one token. Write the queries of all {n} tokens below one another, and you have a
-**matrix** Q; the keys make K, and the values make V. Two products of matrices then do everything: Q times Kᵀ gives all
-scores, and the weights times V are the vectors that all tokens collect."""
+**matrix** Q; the keys make K, and the values make V. Two products of matrices then do everything: Q times Kᵀ gives
+all scores, and the weights times V are the vectors that all tokens collect."""
 READING = """
-The outlined score, {score}, is the outlined row of Q times the outlined column of Kᵀ: the query of {query} and the key
-of {key}. One product gives all {n} × {n} = {cells:,} scores, and no row has to wait for another."""
+The outlined score, {score}, is the outlined row of Q times the outlined column of Kᵀ: the query of {query} and the
+key of {key}. One product gives all {n} × {n} = {cells:,} scores, and no row has to wait for another."""
 MASK = """
-A **mask** is −∞ at the scores that must not count; softmax gives these cells 0. GPT-2 hides the words that come later,
-because it learns to predict them. BERT hides only padding, which fills up short texts that are read together with a
-longer one."""
+A **mask** is −∞ at the scores that must not count; softmax gives these cells 0. GPT-2 hides the words that come
+later, because it learns to predict them. BERT hides only padding, which fills up short texts that are read together
+with a longer one."""
 
 
 def reading(spot: Spot) -> str:

@@ -24,9 +24,9 @@ from lab.ui.shared.one_head import OneHead
 from lab.ui.terms import say
 
 IDEA = """
-A model is a row of **layers**. In each layer, several **heads** look from every token at others, and collect something
-there: this is **attention**. You see one head, {head} of layer {layer}, or {layer}-{head} for short: the stronger an
-arc is, the more the head looks there."""
+A model is a row of **layers**. In each layer, several **heads** look from every token at others, and collect
+something there: this is **attention**. You see one head, {head} of layer {layer}, or {layer}-{head} for short: the
+stronger an arc is, the more the head looks there."""
 READING = "From {query}, head {layer}-{head} gives {first} most: **{weight:.2f}** of its attention{next}."
 ARCS = "On the first page, this look is a part of the link that lights up in layer 6."
 MAP = "Here is the whole map of this head. Each row is a token that looks, and the **weights** of a row add up to 1."
@@ -36,9 +36,9 @@ The other words look elsewhere: each of their rows gives [CLS] and [SEP] {least:
 1, so its attention must go somewhere. Clark et al. (2019, §3.2) suppose that a head rests at such marks if it finds
 nothing to look for."""
 CLS = """
-**[CLS]** is the mark at the beginning of every text. In BERT’s training, its last vector had one task of its own: does
-a second text follow the first? Lesson 9 asks it again (**Next sentence**), and in lesson 11 you train it for a task of
-yours."""
+**[CLS]** is the mark at the beginning of every text. In BERT’s training, its last vector had one task of its own:
+does a second text follow the first? Lesson 9 asks it again (**Next sentence**), and in lesson 11 you train it for a
+task of yours."""
 CAVEAT = "Where a head looks is not yet what arrives, and not yet what matters. The next steps show both."
 
 

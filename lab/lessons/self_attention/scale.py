@@ -24,8 +24,8 @@ from lab.ui.shared.one_head import OneHead, show_sentence
 from lab.ui.terms import say
 
 IDEA = """
-A score adds up {d_k} products, so it grows with the width of a head. Before softmax, each score is therefore divided by
-√{d_k} ≈ {root:.2f}. The figure shows the weights of one row, with the division and without it."""
+A score adds up {d_k} products, so it grows with the width of a head. Before softmax, each score is therefore divided
+by √{d_k} ≈ {root:.2f}. The figure shows the weights of one row, with the division and without it."""
 READING = "In the row of {query}, {first} gets {divided:.2f}. Without the division, it would get **{without:.2f}**."
 STORY = "Nothing would be left for the other eight tokens."
 WHY = """

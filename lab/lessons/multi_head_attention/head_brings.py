@@ -1,0 +1,277 @@
+"""What does a head bring?: the blank gets what heads bring in another sentence; then the heads are removed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+import streamlit as st
+
+from lab.analysis.heads.swapping import Asked, companions, others, swapped
+from lab.analysis.words.predictions import candidate, prediction_at
+from lab.charts.base.axes import Scale
+from lab.charts.base.figure import Figure
+from lab.charts.marks.bars import bars
+from lab.course.sentences.looks import STORY_HEAD, STORY_TEXT, is_story
+from lab.course.words import escaped, listed, quoted, spoken
+from lab.evidence import story
+from lab.lessons.multi_head_attention import LESSON
+from lab.lessons.multi_head_attention.word_brings import NOTHING, asked_of
+from lab.models.encoding import TextError
+from lab.models.interventions import Head, Interventions
+from lab.models.trace import Trace, changed
+from lab.questions.asking import asks
+from lab.questions.basis import bet, derivable
+from lab.questions.question import Option, Question
+from lab.questions.returning import Spot
+from lab.ui import runs
+from lab.ui.drawing import code, draw
+from lab.ui.frame.closing import caption, meaning, say_more
+from lab.ui.quiz.predictions import predict
+from lab.ui.shared.one_head import OneHead, show_sentence
+from lab.ui.shared.prediction import cannot_predict
+from lab.ui.terms import say
+from lab.ui.typed import say_shortened, shorten
+
+IDEA = """
+In {heads}, {key} gets most of the attention of {query}. Now what comes through {heads} is taken from another
+sentence, and all else stays as it is; then the same with the {count} other heads of the layer."""
+READING = """
+With {heads} from the other sentence, {own} goes from {before:.2f} to **{left:.2f}**, and {other} from {far:.2f} to
+**{near:.2f}**. With the {count} other heads from there, {own} has {kept:.2f}."""
+STORY = "What 6-4 and 6-6 bring decides between Paris and Moscow; what the ten other heads bring does not."
+LIST = """
+In {other:,} of {pairs:,} pairs of {count} countries, the other capital comes first with these two heads swapped; with
+the ten others swapped, the own capital stays first in {own:,}. Geva et al. (2023, §5) find such heads in late layers
+of models that write."""
+REMOVED = """
+**Removed instead of swapped.** At zero, the two heads bring nothing, and *paris* keeps {zero:.2f}; at their mean over
+this sentence, they bring the same to every token, and it keeps {mean:.2f}. Of {count} countries, the capital still
+comes first in {zeros} at zero, and in {means} at the mean. The layers above never met such a zero in training, so a
+zero may take away more than what the heads say; a mean may leave a part of it."""
+CAVEAT = (
+    "A swapped run is one that the model never met. The vectors that it gets are ones that the model itself has made."
+)
+OTHER = "The other sentence, with one blank written as [MASK], or with its last word hidden"
+ASK = "Type another sentence. Its blank, or its last word, is the place from which the heads’ parts are taken."
+SAME = "In both sentences, the model says {word}. Type a sentence in which it says another word."
+# A head that gives at least this share of its attention to the same token belongs to the heads that look there.
+LEAST = story.LEAST
+_COUNTRY, _TYPED = "_other_country", "_other_sentence"
+
+
+@dataclass(frozen=True)
+class Swapped:
+    """The probabilities of two words, each the best of its own sentence, in one run: (own, other)."""
+
+    name: str
+    own: float
+    other: float
+
+
+@dataclass(frozen=True)
+class Brought:
+    """What heads bring: the two words, and their probabilities in each run.
+
+    ``rows`` are the run as it is, with the heads from the other sentence, with the other heads of the layer from there,
+    and with the heads at zero and at their mean.
+    """
+
+    heads: frozenset[Head]
+    rest: int
+    own: str
+    other: str
+    rows: tuple[Swapped, ...]
+
+
+def brought(own: Asked, other: Asked, heads: frozenset[Head]) -> Brought:
+    """Swap and remove what ``heads`` bring to the place of ``own``."""
+    rest = others(own.run, heads)
+    best = [int(prediction_at(each.run, each.place, None).logits.argmax()) for each in (own, other)]
+    each = {
+        "as it is": own.run,
+        "heads swapped": swapped(own, other, heads),
+        "others swapped": swapped(own, other, rest),
+        "heads at zero": changed(own.run, Interventions(zero_heads=heads)),
+        "heads at mean": changed(own.run, Interventions(mean_heads=heads)),
+    }
+    rows = []
+    for name, run in each.items():
+        p = prediction_at(run, own.place, None).probabilities
+        rows.append(Swapped(name, float(p[best[0]]), float(p[best[1]])))
+    plain = prediction_at(own.run, own.place, None)
+    words = [candidate(plain, token, own.run.model.tokenizer).word for token in best]
+    return Brought(heads, len(rest), words[0], words[1], tuple(rows))
+
+
+def named(heads: frozenset[Head]) -> str:
+    """Name heads shortly, by layer and number from 1: "6-4 and 6-6"."""
+    return listed([f"{layer + 1}-{head + 1}" for layer, head in sorted(heads)])
+
+
+def reading(found: Brought) -> str:
+    """Say what becomes of both words if the heads, or the others, come from the other sentence."""
+    plain, two, rest, *_ = found.rows
+    return READING.format(
+        heads=named(found.heads), own=quoted(found.own), other=quoted(found.other), before=plain.own, left=two.own,
+        far=plain.other, near=two.other, count=found.rest, kept=rest.own,
+    )  # fmt: skip
+
+
+def from_the_list(found: story.Story) -> str:
+    """Say what the swaps do in all pairs of countries of the fixed list."""
+    two, rest = found.change("heads at country"), found.change("other heads of their layer")
+    return LIST.format(other=two.other, pairs=two.pairs, count=len(found.named), own=rest.own)
+
+
+def removed(found: Brought, told: story.Story) -> str:
+    """Say what becomes of the word without the heads, in both ways, here and in the fixed list."""
+    *_, zero, mean = found.rows
+    zeros, means = (told.first_after(f"heads at country, {way}") for way in ("at zero", "at their mean"))
+    return REMOVED.format(zero=zero.own, mean=mean.own, count=len(told.named), zeros=zeros, means=means)
+
+
+@asks(
+    basis=bet(
+        "What a head brings is about its own sentence, and disturbs another one.",
+        "What these heads bring decides the answer.",
+        "The other heads carry the answer, too.",
+    ),
+    hint="What did 6-4 and 6-6 look at in the other sentence?",
+    always=True,
+)
+def two_heads_swapped(_: Spot) -> Question:
+    """Ask what the model says with two heads from the sentence about Russia."""
+    return Question(
+        "two-heads-swapped",
+        "In *The capital of France is ▢.*, the blank gets what 6-4 and 6-6 bring in *The capital of Russia is ▢.* All "
+        "else stays as it is. Which word comes first?",
+        (
+            Option(
+                "*paris*: ten heads of the layer still come from France",
+                "What the ten others bring decides little here: with them from Russia, *paris* still comes first.",
+            ),
+            Option(
+                "*moscow*",
+                "These two heads bring which country it is. What asks for a capital, the blank has collected before.",
+                correct=True,
+            ),
+            Option(
+                "Some word that fits neither country",
+                "The parts of the two sentences fit together: layer 6 builds the same kind of sum in both.",
+            ),
+        ),
+        mixed=True,
+    )
+
+
+@asks(
+    basis=derivable(LESSON, "head-brings", "the third pair of bars"),
+    hint="The bars say which word comes first. Does the answer change?",
+    always=True,
+)
+def ten_others(_: Spot) -> Question:
+    """Ask what a small fall of the own word shows if the ten other heads come from Russia."""
+    return Question(
+        "ten-others",
+        "With the ten other heads of layer 6 from the sentence about Russia, *paris* falls from 0.38 to 0.32, and "
+        "*moscow* stays below 0.01. What does this show?",
+        (
+            Option(
+                "The ten heads bring a little of which country it is",
+                "Then *moscow* would rise a little. It does not.",
+            ),
+            Option(
+                "The ten heads do nothing",
+                "Then nothing would fall. *paris* loses a sixth of its probability.",
+            ),
+            Option(
+                "The ten heads bring something else that helps a little",
+                "*paris* falls and *moscow* does not rise: what changed is not which country it is.",
+                correct=True,
+            ),
+        ),
+        mixed=True,
+    )
+
+
+def one_word(own: Trace, other: Trace, places: tuple[int, int], at: Head, which: Literal["own", "other"]) -> Figure:
+    """Draw the probability of a sentence's best word, in the plain run of ``own`` and in its changed runs.
+
+    ``places`` are the blanks of both sentences; the heads look where the head ``at`` does.
+    """
+    heads = companions(own, *at, places[0], LEAST)
+    found = brought(Asked(own, places[0]), Asked(other, places[1]), heads)
+    values = [getattr(row, which) for row in found.rows]
+    title, scale = f"Probability of {getattr(found, which)}", Scale("Probability", (0.0, 1.0), ".2f")
+    return bars([row.name for row in found.rows], values, scale, title=title, highlight=(0, 1, 2))
+
+
+def show(view: OneHead) -> Trace | None:
+    """Swap what heads bring, from another country or from a sentence of the learner's; return the plain run."""
+    own = asked_of(view.trace)
+    if own is None:
+        say(cannot_predict(view.trace.model) or NOTHING)
+        return None
+    layer, head = STORY_HEAD if is_story(view.trace) else (view.layer.index, view.head)
+    heads = companions(own.run, layer, head, own.place, LEAST)
+    key = int(own.run.layer(layer).attention[head, own.place].argmax())
+    count = own.run.model.config.heads - len(heads)
+    query, favourite = spoken(own.run, own.place), quoted(own.run.labels[key])
+    say(IDEA.format(heads=named(heads), key=favourite, query=query, count=count))
+    show_sentence(view, arcs=False)
+    if not predict(LESSON, two_heads_swapped(view.spot)):
+        return own.run
+    other = _choose_other(view)
+    if other is None:
+        return own.run
+    found = brought(own, other, heads)
+    if found.own == found.other:
+        say(SAME.format(word=quoted(found.own)))
+        return own.run
+    _show_both_words(own, other, (layer, head))
+    told = story.known(view.trace.model)
+    if is_story(view.trace) and told is not None:
+        meaning(f"{reading(found)} {STORY}" if found.other == "moscow" else reading(found))
+        say_more(from_the_list(told))
+        say_more(removed(found, told))
+    else:
+        meaning(reading(found))
+    caption(CAVEAT)
+    code(swapped)
+    return own.run
+
+
+def _choose_other(view: OneHead) -> Asked | None:
+    """Let the learner choose the other sentence: another country's, or any; None if there is none yet."""
+    told = story.known(view.trace.model)
+    if is_story(view.trace) and told is not None:
+        countries = [row.country for row in told.named if row.country != story.COUNTRY[0]]
+        first = countries.index(story.RIVAL[0])
+        chosen = st.selectbox("The other country", countries, first, key=_COUNTRY, persist_state="session", width=260)
+        text = STORY_TEXT.replace(story.COUNTRY[0], chosen)
+    else:
+        st.text_input(OTHER, key=_TYPED, on_change=shorten, args=(_TYPED, 400), persist_state="session")
+        say_shortened(_TYPED, 400)
+        text = str(st.session_state.get(_TYPED) or "").strip()
+    if not text:
+        say(ASK)
+        return None
+    try:
+        found = asked_of(runs.run(view.trace.model.id, text, "", Interventions()))
+    except TextError as reason:
+        say(escaped(str(reason)))
+        return None
+    if found is None:
+        say(NOTHING)
+    return found
+
+
+def _show_both_words(own: Asked, other: Asked, at: Head) -> None:
+    call = partial(one_word, own.run, other.run, (own.place, other.place), at)
+    left, right = st.columns(2)
+    with left:
+        draw(partial(call, "own"), "own-word")
+    with right:
+        draw(partial(call, "other"), "other-word")

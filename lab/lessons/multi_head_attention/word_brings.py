@@ -1,0 +1,180 @@
+"""What does a word bring?: one word after the other is cut off from all tokens, and the model's best words are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from lab.analysis.flow.cuts import Cuts, Way, cut_run
+from lab.analysis.heads.swapping import Asked
+from lab.analysis.words.masking import asked_run, whole_words
+from lab.analysis.words.predictions import Candidate, candidates, prediction_at
+from lab.charts.base.axes import Axis, Scale
+from lab.charts.cells.grid import Texts
+from lab.charts.cells.heatmap import Heatmap
+from lab.charts.cells.word_grid import word_grid
+from lab.course.sentences.looks import is_story
+from lab.course.words import quoted, told_apart
+from lab.evidence import story
+from lab.lessons.multi_head_attention import LESSON
+from lab.models.interventions import Interventions
+from lab.models.trace import Trace
+from lab.questions.asking import asks
+from lab.questions.basis import bet
+from lab.questions.question import Option, Question
+from lab.questions.returning import Spot
+from lab.ui.drawing import code, draw
+from lab.ui.frame.closing import caption, meaning, say_more
+from lab.ui.quiz.predictions import predict
+from lab.ui.shared.one_head import OneHead, show_sentence
+from lab.ui.shared.prediction import cannot_predict
+from lab.ui.terms import say
+
+IDEA = """
+Where a head looks is not yet what matters. So cut a word off from everybody: in every layer, no other token can look
+at it. Which word does the model put in the blank then?"""
+FIGURE = "Each row is a run with one word cut off, and its four most probable words."
+READING = """
+With {word} cut off, {best} goes from {before:.2f} to **{after:.2f}**, the largest fall; {then} comes first
+({probability:.2f})."""
+STORY = """
+A city comes first, but any city: *france* says **which**. Without *capital*, *french* and *france* come first, not a
+city: *capital* says **what kind**. Without *is*, *is* itself comes first: the blank may be the verb."""
+LIST = """
+{count} countries have a name and a capital of one token each, and the model’s best word is the capital. In their
+sentences, *is* comes first without *is* in {verbs} of {count}, and the capital comes first without *capital* in
+{kinds} of {count}."""
+CAVEAT = (
+    "A cut shows that this answer needs a word. It does not show which vectors carry what the word says (lesson 9)."
+)
+NOTHING = "There is no word here that could be cut off. Write a longer sentence."
+MOST = 10  # the most words that are cut off
+TOP = 4
+
+
+@dataclass(frozen=True)
+class CutOff:
+    """The words of a run in which one token (from 0) is cut off, or the plain run (None), and what has become of the
+    plain run's best word: its probability ``kept``."""
+
+    token: int | None
+    best: tuple[Candidate, ...]
+    kept: float
+
+
+def asked_of(trace: Trace) -> Asked | None:
+    """Return the run whose blank the model fills, by default with the last word hidden; None without such a place."""
+    found = None if cannot_predict(trace.model) else asked_run(trace)
+    return None if found is None else Asked(*found)
+
+
+def cut_off(asked: Asked) -> list[CutOff]:
+    """Run a text as it is, and then with each of its first words cut off from all other tokens."""
+    run, place = asked.run, asked.place
+    plain = prediction_at(run, place, None)
+    best = int(plain.logits.argmax())
+    words = [each for each in whole_words(run.encoding, range(len(run))) if each != place and run.labels[each].strip()]
+    if run.model.config.causal:
+        words = [each for each in words if 0 < each < place]
+    rows = []
+    for token in (None, *words[:MOST]):
+        after = run if token is None else cut_run(run, place, Cuts(((token, Way.BOTH),)))
+        found = prediction_at(after, place, None)
+        rows.append(CutOff(token, candidates(found, TOP, run.model.tokenizer), float(found.probabilities[best])))
+    return rows
+
+
+def reading(asked: Asked, rows: list[CutOff]) -> str:
+    """Name the word without which the best word loses most."""
+    plain, *cuts = rows
+    most = min(cuts, key=lambda row: row.kept)
+    assert most.token is not None
+    return READING.format(
+        word=told_apart(asked.run, most.token),
+        best=quoted(plain.best[0].word),
+        before=plain.kept,
+        after=most.kept,
+        then=quoted(most.best[0].word),
+        probability=most.best[0].probability,
+    )
+
+
+def from_the_list(found: story.Story) -> str:
+    """Say what the cuts do in the sentences about the countries of the fixed list."""
+    verbs = sum(row.best == "is" for row in found.removed if row.change == "is cut off from everybody")
+    kinds = found.first_after("capital cut off from everybody")
+    return LIST.format(count=len(found.named), verbs=verbs, kinds=kinds)
+
+
+@asks(
+    basis=bet(
+        "The model loses the whole answer without a word that matters.",
+        "Each word adds something of its own, and the rest stays.",
+        "The model copies the words at which it looks.",
+    ),
+    hint="*France* can still be heard.",
+    always=True,
+)
+def without_capital(_: Spot) -> Question:
+    """Ask what the model says about France if no token can hear *capital*."""
+    return Question(
+        "without-capital",
+        "Cut *capital* off from everybody in *The capital of France is ▢.* Which words does the model find most "
+        "probable then?",
+        (
+            Option(
+                "Words of France, such as *french*, but no city",
+                "*France* can still be heard, and says which country. Nothing asks for a city any more.",
+                correct=True,
+            ),
+            Option(
+                "Cities, but of any country",
+                "That is what happens without *France*: *capital* asks for a city, and nobody says of which country.",
+            ),
+            Option(
+                "*capital*, because it is missing",
+                "The model fills only the blank. It does not notice that a word was cut off elsewhere.",
+            ),
+        ),
+        mixed=True,
+    )
+
+
+def what_is_left(traced: Trace, place: int) -> Heatmap:
+    """Draw the four most probable words at ``place``: as the text is, and with each of its words cut off."""
+    rows = cut_off(Asked(traced, place))
+    names = ["as it is", *(f"without {traced.labels[row.token]}" for row in rows[1:] if row.token is not None)]
+    texts = [[each.word for each in row.best] for row in rows]
+    values = np.array([[each.probability for each in row.best] for row in rows])
+    axes = Axis("Cut off from everybody", names), Axis("Most probable words", ["first", "second", "third", "fourth"])
+    title = "What the model says without a word"
+    return word_grid(values, Texts("Word", texts), axes, Scale("Probability", (0.0, 1.0), ".2f"), title=title)
+
+
+def show(view: OneHead) -> Trace | None:
+    """Cut off one word after the other; return the run that the badge proves."""
+    say(IDEA)
+    asked = asked_of(view.trace)
+    if asked is None:
+        say(cannot_predict(view.trace.model) or NOTHING)
+        return None
+    show_sentence(view, arcs=False)
+    if not predict(LESSON, without_capital(view.spot)):
+        return asked.run
+    rows = cut_off(asked)
+    if len(rows) < 2:
+        say(NOTHING)
+        return asked.run
+    say(FIGURE)
+    draw(partial(what_is_left, asked.run, asked.place), "what-is-left")
+    found, told = reading(asked, rows), story.known(view.trace.model)
+    if is_story(view.trace) and told is not None:
+        meaning(f"{found} {STORY}")
+        say_more(from_the_list(told))
+    else:
+        meaning(found)
+    caption(CAVEAT)
+    code(Interventions.steps)
+    return asked.run

@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from lab.analysis.heads import comparing
 from lab.analysis.heads.values import is_causal
-from lab.charts.base.axes import Axis, Scale
-from lab.charts.cells.heatmap import Heatmap, heatmap
+from lab.charts.base.axes import Axis
 from lab.charts.cells.small_maps import SmallMaps, block_names, small_maps
-from lab.charts.cells.strips import strips
 from lab.figures.axes import WEIGHT, counted
 from lab.models.trace import Trace
 
 CELLS = 48  # cells per side of a small map; sixteen maps of this size are still light
-COLUMNS = 96  # number of tokens that a wide map shows
 
 
 def head_labels(traced: Trace) -> list[str]:
@@ -56,31 +51,3 @@ def all_heads(traced: Trace, layer: int, head: int, query: int, cells: int = CEL
     figure, block = maps_of(traced, layer, captions, f"All heads of layer {layer + 1}", cells=cells)
     named = replace(figure, axes=(counted("Head", len(best)), *figure.axes[1:]))
     return named.framed(head, query // block)
-
-
-def concatenation(traced: Trace, layer: int, token: int) -> Heatmap:
-    """Draw the heads' contexts of one token side by side and, below them, each head alone, in its own place."""
-    concat, heads = traced.layer(layer).context_concat[token].numpy(), head_labels(traced)
-    alone = np.kron(np.eye(len(heads), dtype=bool), np.ones(traced.model.config.head_width, dtype=bool))
-    title = f"The heads side by side, layer {layer + 1}"
-    return strips([concat, *np.where(alone, concat, 0)], ["concat", *(name.lower() for name in heads)], title=title)
-
-
-def heads_add_up(traced: Trace, layer: int, token: int) -> Heatmap:
-    """Draw the vector that each head adds to one token, any bias, their sum, and the layer's attention output."""
-    added = comparing.head_sum(traced.layer(layer))
-    bias = {"bias": added.bias} if traced.model.config.biases else {}
-    vectors = [*added.parts[:, token], *bias.values(), added.total[token], added.output[token]]
-    names = [*(name.lower() for name in head_labels(traced)), *bias, "sum", "layer"]
-    return strips(vectors, names, title=f"What each head adds to {traced.labels[token]}, layer {layer + 1}")
-
-
-def divergence(traced: Trace, layer: int, head: int, other: int) -> Heatmap:
-    """Draw the divergence between a layer's heads, in nats.
-
-    Raises ValueError for a single token, which has no choice.
-    """
-    apart, title = comparing.layer_divergence(traced, layer), f"How far the heads of layer {layer + 1} are apart"
-    axes = counted("Head", len(apart)), counted("Other head", len(apart))
-    scale = Scale("Divergence in nats", (0.0, comparing.MOST_APART), ".2f")
-    return heatmap(apart, axes, scale, title=title, highlight=(head, other))

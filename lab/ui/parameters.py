@@ -135,7 +135,6 @@ TOY_WORD = TextParameter("toy_word", "", longest=40)
 STEP = StepParameter("step", "", kept=False)
 LAYER = Counted("layer", 1)
 HEAD = Counted("head", 1)
-OTHER_HEAD = Counted("other_head", 2)
 # From a sentence to the sentence before it, to which its pronouns refer, and which a causal model sees, too.
 FROM_SENTENCE = Counted("sentence", 2)
 TO_SENTENCE = Counted("other_sentence", 1)

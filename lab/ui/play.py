@@ -13,8 +13,7 @@ from lab.course.sentences.looks import look_head
 from lab.models.trace import Trace
 from lab.questions.returning import Returning
 from lab.ui.chosen_tokens import with_tokens
-from lab.ui.drawing import clicked, take_click
-from lab.ui.frame.closing import change_here
+from lab.ui.drawing import take_click
 from lab.ui.page import LessonPage, OpenPage, open_lesson
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import MODE, TOY
@@ -47,8 +46,6 @@ class Parts(Generic[View]):
         The whole page of a toy for which no model runs.
     clicks
         For each chart, the parameters that a click sets, each with the name of the cell's number that it takes.
-    games
-        The same for charts in which the learner looks for something: what a click sets is for its step only.
     refusal
         The reason why a run has no steps to show, in a sentence; "" if it has steps.
     ending
@@ -60,7 +57,6 @@ class Parts(Generic[View]):
     toy_steps: ToySteps = field(default_factory=lambda: TOY_STEPS)
     toy_page: Callable[[LessonPage], None] | None = None
     clicks: Mapping[str, Mapping[Parameter[int], str]] = field(default_factory=dict)
-    games: Mapping[str, Mapping[Parameter[int], str]] = field(default_factory=dict)
     refusal: Callable[[Trace], str] = lambda trace: ""
     ending: Callable[[LessonPage, Trace], None] = lambda page, trace: None
 
@@ -101,9 +97,6 @@ def play(id: str, parts: Parts[Any], step: Callable[[str], Step[Any]], earlier: 
     trace = chosen_run(page, parts.toy)
     for chart, fields in parts.clicks.items():
         take_click(chart, fields)
-    for chart, fields in parts.games.items():
-        if places := clicked(chart, fields):
-            change_here(places)
     if reason := parts.refusal(trace):
         st.info(reason, icon=":material/info:")
         page.finish()

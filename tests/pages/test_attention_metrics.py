@@ -7,14 +7,13 @@ from streamlit.testing.v1 import AppTest
 
 import lab
 from lab.analysis.heads.metrics import METRICS, trace_metrics
-from lab.lessons.attention_metrics import EVERY, SORTED
+from lab.lessons.attention_metrics import EVERY
 from lab.models.catalogue import DEFAULT_MODEL
 from tests.pages.apptest import check_answers, drawn, go, reveal, titles, turn_to, unfold, visit, walk, words
-from tests.pages.test_ways import click, to
 from tests.sentences import CAT
 
 PAGE = "5_Attention_metrics.py"
-STEPS = ("effective", "find-the-head", "numbers", "parked-heads", "by-hand", "limits", "check")
+STEPS = ("effective", "numbers", "parked-heads", "by-hand", "limits", "check")
 
 
 def open_step(step: str, **params: str) -> AppTest:
@@ -90,57 +89,19 @@ def head_of(at: AppTest) -> tuple[object, object]:
     return at.selectbox(key="layer").value, at.selectbox(key="head").value
 
 
-def click_head(at: AppTest, layer: int, head: int, chart: str = SORTED) -> AppTest:
+def click_head(at: AppTest, layer: int, head: int, chart: str) -> AppTest:
     at.session_state[chart] = {"selection": {"cell": [{"q": layer - 1, "k": head - 1}]}}
     at.run()
     assert not at.exception and head_of(at) == (layer, head)
     return at
 
 
-@pytest.mark.parametrize("leave", ["_next_step", "pages/6_Head_specialization.py"])
-def test_a_head_that_is_looked_for_stays_in_its_game(leave: str) -> None:
-    at = visit(PAGE, step="find-the-head")
-    followed = head_of(at)
-    click_head(click_head(at, 1, 3), 2, 5)
-    assert head_of(at) != followed
-    at = to(at, leave) if leave.startswith("pages/") else click(at, leave)
-    assert head_of(at) == followed
-    assert head_of(turn_to(to(at, f"pages/{PAGE}"), "find-the-head")) == followed
-
-
-def test_a_head_that_the_lab_shows_stays_in_the_game_too() -> None:
-    at = visit(PAGE, step="find-the-head")
-    followed = head_of(at)
-    click(click_head(at, 2, 5), "_show_target")
-    assert head_of(at) not in (followed, (2, 5))
-    assert head_of(turn_to(at, "numbers")) == followed
-
-
 def test_a_head_chosen_in_the_sidebar_or_in_another_step_comes_along() -> None:
-    at = click_head(visit(PAGE, step="find-the-head"), 1, 3)
+    at = click_head(visit(PAGE, step="numbers"), 1, 3, f"{EVERY}-{METRICS[0].id}")
     at.selectbox(key="layer").set_value(4).run()
-    assert head_of(turn_to(at, "numbers")) == (4, 3)
-    click_head(at, 2, 6, f"{EVERY}-{METRICS[0].id}")
+    assert head_of(turn_to(at, "effective")) == (4, 3)
+    click_head(turn_to(at, "numbers"), 2, 6, f"{EVERY}-{METRICS[0].id}")
     assert head_of(turn_to(at, "parked-heads")) == (2, 6)
-
-
-def test_the_head_before_the_game_comes_back_by_a_button() -> None:
-    at = visit(PAGE, step="find-the-head")
-    followed = head_of(at)
-    click(click_head(click_head(at, 1, 3), 2, 5), "_try_back")
-    assert head_of(at) == followed
-
-
-def test_a_head_is_looked_for_until_it_is_found() -> None:
-    at = visit(PAGE, step="find-the-head", text=CAT, layer="2", head="3")
-    assert "is not it." in words(at) and "Found." not in words(at)
-    at.button(key="_show_target").click().run()
-    assert not at.exception and "Found." in words(at) and "No other head has a higher number." in words(at)
-    average = trace_metrics(lab.trace(lab.load_model(DEFAULT_MODEL), CAT)).corrected["confidence_avg"]
-    layer, head = (int(at.session_state[key]) - 1 for key in ("layer", "head"))
-    assert average[layer, head] == average.max() and at.selectbox(key="metric").value == "Confidence (average)"
-    at.segmented_control(key="_target").set_value("A little of everything").run()
-    assert "is not it." in words(at)
 
 
 def test_parked_heads_are_replaced_by_zero_or_their_mean() -> None:

@@ -17,11 +17,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lab.analysis.heads.values import Values, Weights, as_heads, is_causal, row_entropy, row_lengths
+from lab.analysis.heads.values import Weights, as_heads
 from lab.models.config import ModelConfig
 from lab.models.layer_trace import LayerTrace
-from lab.models.memo import once
-from lab.models.trace import Trace
 
 Array = NDArray[np.float32]
 
@@ -73,42 +71,6 @@ def head_sum(layer: LayerTrace) -> HeadSum:
     return HeadSum(*(np.asarray(t) for t in (parts, bias, total, layer.attention_output)))
 
 
-def row_divergence(first: NDArray[Any], second: NDArray[Any]) -> Values:
-    """Return the distance of two heads' rows: the Jensen–Shannon divergence in nats, (..., n, n) -> (..., n).
-
-    H(m) − (H(p) + H(q)) / 2 with m = (p + q) / 2 (Lin 1991): 0 for equal rows, ln 2 ≈ 0.69 for rows that
-    share no key. Clark et al. 2019, §6, compare heads by this divergence.
-    """
-    p, q = np.asarray(first, dtype=np.float32), np.asarray(second, dtype=np.float32)
-    mean = np.asarray((p + q) / 2, dtype=np.float32)
-    nats = row_entropy(mean) - (row_entropy(p) + row_entropy(q)) / 2
-    return np.clip(nats, 0, MOST_APART).astype(np.float64)
-
-
-def head_divergence(attention: NDArray[Any] | Tensor, *, causal: bool) -> Values:
-    """Return the mean :func:`row_divergence` of every two heads of a layer, (H, n, n) -> (H, H).
-
-    Rows with a single key, such as the first row of a causal model, are the same in all heads and are left
-    out; nan if there are no other rows.
-    """
-    weights = as_heads(attention)
-    heads, n, _ = weights.shape
-    free = row_lengths(n, causal) > 1
-    if not free.any():
-        return np.full((heads, heads), np.nan)
-    read = weights[:, free]
-    found = np.zeros((heads, heads))
-    for head in range(heads - 1):
-        found[head, head + 1 :] = row_divergence(read[head], read[head + 1 :]).mean(axis=-1)
-    return found + found.T
-
-
-@once
-def layer_divergence(trace: Trace, layer: int) -> Values:
-    """:func:`head_divergence` of layer ``layer`` (from 0) of a trace, (H, H)."""
-    return head_divergence(trace.layer(layer).attention, causal=is_causal(trace))
-
-
 def block_size(n: int, most: int) -> int:
     """Return the number of tokens per side of a cell, in a map of at most ``most`` × ``most`` cells."""
     return math.ceil(n / most)
@@ -136,26 +98,3 @@ def counted_parameters(layer: LayerTrace, config: ModelConfig) -> int:
     w = layer.weights
     biases = (w.b_q, w.b_k, w.b_v, w.b_o) if config.biases else ()
     return sum(t.numel() for t in (w.w_q, w.w_k, w.w_v, w.w_o, *biases))
-
-
-def favourite(layer: LayerTrace, head: int, query: int) -> int:
-    """Return the key, from 0, with the largest weight in the row of ``query``."""
-    return int(layer.attention[head, query].argmax())
-
-
-def given(layer: LayerTrace, query: int, key: int) -> Array:
-    """Return the weight that each head of a layer gives to ``key`` from ``query``, (H,)."""
-    weights: Array = np.asarray(layer.attention[:, query, key])
-    return weights
-
-
-def strongest_elsewhere(trace: Trace, layer: int, head: int, query: int) -> tuple[int, int, float]:
-    """The head of another layer with the largest weight on this head's favourite key: layer, head (from 0) and weight.
-
-    In a model with only one layer, the weight is 0.
-    """
-    key = favourite(trace.layer(layer), head, query)
-    weights = np.stack([given(trace.layer(at), query, key) for at in range(trace.model.config.layers)])
-    weights[layer] = 0
-    at = np.unravel_index(int(weights.argmax()), weights.shape)
-    return int(at[0]), int(at[1]), float(weights[at])

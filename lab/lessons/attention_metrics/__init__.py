@@ -10,10 +10,9 @@ from lab.ui.shared.one_head import OneHead
 LESSON = "attention-metrics"
 MANY = in_words(len(METRICS))
 # The charts of all heads, in which a click chooses a head; EVERY is followed by the id of a metric.
-SORTED, EVERY, SHARES = "sorted-heads", "all-heads", "parked-heads"
+EVERY, SHARES = "all-heads", "parked-heads"
 _HEAD: dict[Parameter[int], str] = {LAYER: "q", HEAD: "k"}
 PARTS: Parts[OneHead] = Parts(
     look=at_one_head(),
-    games={SORTED: _HEAD},
     clicks=dict.fromkeys((SHARES, *(f"{EVERY}-{metric.id}" for metric in METRICS)), _HEAD),
 )

@@ -12,8 +12,7 @@ LESSON = "multi-head-attention"
 ROWS, MAPS = "head-rows", "head-maps"
 PARTS: Parts[OneHead] = Parts(
     look=at_one_head(),
-    clicks={ROWS: {LAYER: "q", HEAD: "k"}},
-    games={MAPS: {HEAD: "map"}},
+    clicks={ROWS: {LAYER: "q", HEAD: "k"}, MAPS: {HEAD: "map"}},
 )
 
 

@@ -59,7 +59,7 @@ def why_several(_: Spot) -> Question:
     """Ask why a layer has several narrow heads, and not one wide head."""
     return Question(
         "why-several",
-        "A layer of this model has 12 heads of 32 numbers each. Why does it not have a single head of 384 numbers?",
+        "A layer has 12 heads of 32 numbers each. Why does it not have a single head of 384 numbers?",
         (
             Option(
                 "Twelve heads have more learned numbers than one",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import streamlit as st
+from torch import Tensor
 
 from lab.analysis.heads.comparing import block_size
 from lab.course.sentences.looks import STORY_HEAD, is_story
@@ -18,7 +19,6 @@ from lab.models.encoding import BLANK
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import change_here
 from lab.ui.parameters import HEAD, LAYER
 from lab.ui.shared.one_head import OneHead
 from lab.ui.taking import tell
@@ -71,7 +71,7 @@ def _at_france(trace: Trace) -> np.ndarray:
     return found
 
 
-def _maps(trace: Trace):  # type: ignore[no-untyped-def]
+def _maps(trace: Trace) -> Iterator[Tensor]:
     return (trace.layer(at).attention for at in range(trace.model.config.layers))
 
 
@@ -118,11 +118,15 @@ def show(view: OneHead) -> None:
         say(f":material/{'check' if found else 'search'}: {told}")
         if not found and target.score(view.trace).max() >= target.least:
             best = np.unravel_index(int(target.score(view.trace).argmax()), target.score(view.trace).shape)
-            changes = {LAYER: int(best[0]) + 1, HEAD: int(best[1]) + 1}
-            st.button("Show me", key="_show_target", type="tertiary", on_click=change_here, args=(changes,))
+            st.button("Show me", key="_show_target", type="tertiary", on_click=_choose, args=best)
     call = partial(multi_head.all_heads, view.trace, view.layer.index, view.head, view.query)
     draw(call, MAPS, clickable=True)
     tell(told)
     if (block := block_size(len(view.trace), multi_head.CELLS)) > 1:
         st.caption(BLOCKS.format(n=len(view.trace), block=block))
     code(multi_head.all_heads)
+
+
+def _choose(layer: int, head: int) -> None:
+    LAYER.set(int(layer) + 1)
+    HEAD.set(int(head) + 1)

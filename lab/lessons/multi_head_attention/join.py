@@ -64,7 +64,7 @@ def another_cut(_: Spot) -> Question:
     """Ask how large W_O would be with another number of heads in the same width."""
     return Question(
         "another-cut",
-        "This layer divides 384 numbers among 12 heads. Suppose it divided them among 6. How large would W_O be?",
+        "A layer divides 384 numbers among 12 heads. Suppose it divided them among 6. How large would W_O be?",
         (
             Option(
                 "384 × 384, as it is now",

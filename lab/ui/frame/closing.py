@@ -108,7 +108,7 @@ def tries_a_text() -> bool:
 
 
 def offer_back() -> None:
-    """Draw the way back from the last "Try", or from a game, while the page still shows its change.
+    """Draw the way back from the last "Try" while the page still shows its change.
 
     Call this function above the buttons of the steps.
     """

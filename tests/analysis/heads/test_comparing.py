@@ -1,4 +1,4 @@
-"""The parts of the attention output, the divergence of heads and the cuts, against Hugging Face and naive loops."""
+"""The parts of the attention output, small maps and the cuts, against Hugging Face and naive loops."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 import lab
 from lab.analysis.heads.comparing import (
     counted_parameters,
-    head_divergence,
     head_sum,
-    row_divergence,
     small_maps,
 )
 from lab.toy.settings import divisors
@@ -57,43 +55,6 @@ def test_parameters_are_hugging_face_s(family: Family, tiny_checkpoint: TinyChec
     attention = theirs.part("attention", "attention", "attn", "attn", 0)
     count = sum(p.numel() for name, p in attention.named_parameters() if "LayerNorm" not in name)
     assert counted_parameters(layer, model.config) == count
-
-
-def nats(row: list[float]) -> float:
-    return -sum(p * math.log(p) for p in row if p > 0)
-
-
-def naive_divergence(p: list[float], q: list[float]) -> float:
-    """Half the two Kullback–Leibler divergences from the mean."""
-    mean = [(a + b) / 2 for a, b in zip(p, q, strict=True)]
-    kl = [sum(a * math.log(a / m) for a, m in zip(row, mean, strict=True) if a > 0) for row in (p, q)]
-    return sum(kl) / 2
-
-
-def test_divergence_by_hand() -> None:
-    first, second = np.array([[1.0, 0.0], [0.5, 0.5], [0.5, 0.5]]), np.array([[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]])
-    # Nothing in common; the same; H(3/4, 1/4) − ln 2 / 2.
-    assert row_divergence(first, second).tolist() == pytest.approx(
-        [math.log(2), 0, nats([0.75, 0.25]) - math.log(2) / 2], abs=1e-6
-    )
-
-
-@pytest.mark.parametrize("family", ["bert", "gpt2"])
-def test_head_divergence_is_the_mean_of_naive_rows(family: Family, tiny_checkpoint: TinyCheckpoint) -> None:
-    trace = lab.trace(lab.load_model(tiny_checkpoint(family)), SENTENCE)
-    attention, causal = trace.layer(1).attention, trace.model.config.causal
-    found = head_divergence(attention, causal=causal)
-    rows = attention.double().tolist()
-    first = 1 if causal else 0
-    for a in range(HEADS):
-        for b in range(HEADS):
-            naive = [naive_divergence(rows[a][i], rows[b][i]) for i in range(first, len(trace))]
-            assert found[a, b] == pytest.approx(sum(naive) / len(naive), abs=1e-5)
-    assert (found.diagonal() == 0).all()
-
-
-def test_one_token_leaves_nothing_to_compare() -> None:
-    assert np.isnan(head_divergence(np.ones((2, 1, 1), dtype=np.float32), causal=True)).all()
 
 
 @given(st.integers(1, 40), st.integers(1, 12), st.integers(0, 5))

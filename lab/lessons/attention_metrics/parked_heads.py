@@ -245,7 +245,7 @@ def show(view: OneHead) -> None:
     idea(
         "Softmax makes the weights of each token add up to 1, even if a head finds nothing. Then the weight must go "
         f"somewhere. A head that gives most of it to {resting_place(view.trace)} **parks**. Can the model do without "
-        "such heads? The lab takes each head away, one at a time, as in lesson 4."
+        "such heads? The lab takes each head away, one at a time."
     )
     if keep_others(view.trace) is None:
         st.info("This text has no other tokens. Write a longer text.", icon=":material/edit:")

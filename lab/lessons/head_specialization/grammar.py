@@ -15,7 +15,6 @@ from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
 from lab.course.pages import experiment_of
-from lab.course.sentences.looks import look_head
 from lab.course.words import escaped, head_name, listed, mostly, number_of, quoted, resting_place
 from lab.evidence import relation_cases
 from lab.evidence.kind_rules import in_words, shipped
@@ -27,8 +26,8 @@ from lab.evidence.verdicts import FEW
 from lab.lessons.head_specialization import LESSON
 from lab.lessons.head_specialization.relations import others_map, show_with_grammar, to_others
 from lab.lessons.head_specialization.view import begun, show_language
-from lab.models.catalogue import DEFAULT_MODEL, twin_of
-from lab.models.interventions import Head, Interventions
+from lab.models.catalogue import twin_of
+from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.questions.asking import Asking, asks
@@ -252,7 +251,7 @@ def show(view: OneHead) -> None:
         draw(jobs(found, at), "jobs", again=partial(known_jobs, view.trace.model, at) if ships else None)
         st.caption(
             "Strong bars show the best heads. Weak bars show the rule by kinds of words, and a rule that always takes "
-            f"one distance. {_look_back(view.trace.model, (doing.layer, doing.head))}"
+            "one distance. The lab chose the head on these same sentences, so its score is a bit too good."
         )
         meaning(said(each, doing, own, shown))
         st.selectbox("Another job: the head that …", [one.job.does for one in found], at, key=_RELATION)
@@ -260,15 +259,6 @@ def show(view: OneHead) -> None:
         _show_folds(view, found, each, own)
         way_to("The experiment", experiment_of("grammar"))
     code(relation_cases.named_words, relation_cases.between_words)
-
-
-def _look_back(model: LoadedModel, head: Head) -> str:
-    """Warn that picking the best head flatters it; for the head of lesson 3, recall what it did there."""
-    said = "The lab chose the head on these same sentences, so its score is a bit too good."
-    if model.id != DEFAULT_MODEL or head != look_head(runs.run(model.id, DEFAULT_TEXT, "", Interventions())):
-        return said
-    also = "In lesson 3, it looked from *he* at *brother*, which is not grammar."
-    return f"{said} {also}"
 
 
 def _look_for_jobs(view: OneHead) -> tuple[Notable, ...]:

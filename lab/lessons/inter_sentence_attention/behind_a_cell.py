@@ -15,7 +15,6 @@ from lab.analysis.sentences.attention import AVERAGE, SentenceCells, mean_cells
 from lab.analysis.sentences.same_word import SameWord, same_word
 from lab.analysis.sentences.split import split
 from lab.charts.base.labels import visible
-from lab.course.sentences.looks import look_head
 from lab.course.words import capital, head_name, listed, named, quoted
 from lab.figures import sentences
 from lab.figures.sentences import behind
@@ -27,7 +26,7 @@ from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, change_here, meaning, try_this
 from lab.ui.parameter_kinds import Parameter
-from lab.ui.parameters import BEHIND, DEFAULT_TEXT, HEAD, LAYER, ONE_HEAD
+from lab.ui.parameters import BEHIND, HEAD, LAYER, ONE_HEAD
 from lab.ui.tables import show_table
 from lab.ui.terms import say
 
@@ -99,17 +98,11 @@ def strongest_head(trace: Trace, link: Link) -> tuple[Head, float]:
     return (layer, head), float(weights[layer, head])
 
 
-def of_heads(trace: Trace, link: Link, story: Head | None) -> str:
-    """Name the head with the largest weight along a link, and the weight of the head of the ``story``, if any."""
+def of_heads(trace: Trace, link: Link) -> str:
+    """Name the head with the largest weight along a link."""
     head, weight = strongest_head(trace, link)
     query, key = (quoted(trace.labels[place]) for place in (link.query, link.key))
-    told = f"From {query}, {head_name(head)} gives most attention to {key}: {weight:.2f}."
-    if story is None:
-        return told
-    if story == head:
-        return f"{told} This is the head that you followed in lesson 3."
-    own = float(trace.layer(story[0]).attention[story[1], link.query, link.key])
-    return f"{told} {capital(head_name(story))}, the head of lesson 3, gives it {own:.2f}."
+    return f"From {query}, {head_name(head)} gives most attention to {key}: {weight:.2f}."
 
 
 def largest(view: SentencesView) -> str:
@@ -208,8 +201,7 @@ def _show_part(view: SentencesView) -> None:
 def _show_its_head(view: SentencesView, link: Link, heads: str | Head) -> None:
     """Name the head with the largest weight along the strongest link, and offer to look at it alone."""
     head, _ = strongest_head(view.trace, link)
-    story = None if view.toy else look_head(view.page.run(view.trace.model.id, DEFAULT_TEXT, ""))
-    st.caption(of_heads(view.trace, link, story))
+    st.caption(of_heads(view.trace, link))
     if heads != head:
         try_this("look only at this head.", f"Open {head_name(head)}", _choose_alone(head))
 

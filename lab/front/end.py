@@ -1,4 +1,4 @@
-"""The end of the course: what a learner can do now, the machine with what was found, the ways on, a page to print."""
+"""The end of the course: its story in five sentences, what the learner has done and found, a page to print."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import streamlit as st
 from lab.course.pages import LESSONS, Lesson, bench_of, experiment_of, number, page_of, page_path
 from lab.course.ways import NAMES, SHORT, WHOLE, way
 from lab.front.first_minute import asked, filling_model
+from lab.front.story import show_story
 from lab.models.encoding import TextError
 from lab.questions.progress import LearnerProgress
 from lab.ui import address, selection, shell
@@ -29,8 +30,10 @@ def show() -> None:
     sheet = _is_sheet()
     st.html(f"<style>{ON_PAPER}{SHEET if sheet else ''}</style>")
     st.title(page_of("end").title, anchor=False)
+    show_story(links=not sheet)
     lessons = _lessons_of_the_way()
     begun = [lesson for lesson in lessons if _is_begun(lesson)]
+    st.header("What you have done", anchor=False)
     _what_you_can_do(lessons, begun)
     _machine(begun)
     if sheet:
@@ -66,8 +69,7 @@ def _what_you_can_do(lessons: Sequence[Lesson], begun: Sequence[Lesson]) -> None
     if begun:
         told = "\n".join(f"- {each}" for each in can(WAY.chosen(), progress()))
         st.markdown(f"You have done the steps that teach you to …\n{told}")
-        if WAY.chosen() == WHOLE:
-            st.caption("  \n".join([*map(_how_far, begun), _DONE]))
+        st.caption(_DONE)
     else:
         st.markdown("You have not done any step in this browser yet. This page fills as you go through the lessons.")
     left, stage = [lesson for lesson in lessons if lesson not in begun], next_on(WAY.chosen())
@@ -96,13 +98,6 @@ def can(name: str, progress: LearnerProgress) -> list[str]:
         else:
             told += [f"**{step.can}**" for step in done if step.can]
     return told
-
-
-def _how_far(lesson: Lesson) -> str:
-    """Say how much of a lesson is done, and how many checks were right."""
-    count = progress().count(lesson)
-    checks = f", {count.right} of {count.answered} checks right at the first try" * bool(count.answered)
-    return f"Lesson {number(lesson)}, {lesson.title}: {count.done} of {count.steps} steps done{checks}"
 
 
 def _machine(begun: Sequence[Lesson]) -> None:

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 import streamlit as st
 
 from lab.analysis.words.masking import asked_run
-from lab.analysis.words.predictions import Prediction, candidate, candidates, prediction_at
+from lab.analysis.words.predictions import Prediction, candidate, prediction_at
 from lab.charts.base.colour import CHOSEN
 from lab.charts.components.word_forms import OnPage
 from lab.course.sentences.first import FIRST, First
 from lab.course.words import escaped, percent
-from lab.figures.forming import bare
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
@@ -233,13 +232,6 @@ def pieces_of(now: AskedBlank, guess: str) -> list[int]:
         # The space before the mask is a separate token, so the word is encoded without a space.
         return list(tokenizer.encode(guess, add_special_tokens=False).ids)
     return list(filled[now.place : now.place + 1 + len(filled) - len(asking)])
-
-
-def filled(now: AskedBlank) -> str:
-    """The sentence with the model's best word in its blank."""
-    before, after = now.around
-    best = candidates(now.prediction, 1, now.trace.model.tokenizer)[0]
-    return f"{before}{bare(best.word).removeprefix('##')}{after}"
 
 
 def _try(now: AskedBlank, sentence: First | None) -> str:

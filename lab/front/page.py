@@ -21,7 +21,7 @@ from lab.ui.quiz.question import progress
 from lab.ui.room.here import code_here
 from lab.ui.room.seat import key_of
 from lab.ui.shared.machine import MachineSetting, show_machine
-from lab.ui.texts import use_texts
+from lab.ui.texts import keep_texts
 
 QUESTION = "How does a machine know what belongs in the blank?"
 WHY = """
@@ -82,12 +82,12 @@ def _label(name: str, *, goes_on: bool) -> str:
 
 
 def _take_along(first: FirstMinute) -> None:
-    """Take a sentence that the learner typed here into the lessons, with the model's best word in its blank."""
+    """Keep a sentence that the learner typed here, with its blank, for the lessons."""
     typed = BLANK_TEXT.chosen()
     if first.blank is None or any(typed == each.text for each in FIRST) or st.session_state.get(_TAKEN) == typed:
         return
     st.session_state[_TAKEN] = typed
-    use_texts(first_minute.filled(first.blank) if first_minute.has_blank(typed) else typed, "")
+    keep_texts(first.blank.trace.text if first_minute.has_blank(typed) else typed, "")
 
 
 def _machine(first: FirstMinute) -> None:

@@ -83,6 +83,11 @@ def use_texts(text: str, pair: str) -> None:
     put_texts()
 
 
+def keep_texts(text: str, pair: str) -> None:
+    """Keep these texts as the learner's own, for the switch of each step; the texts on screen stay."""
+    st.session_state[_OWN] = (text, pair)
+
+
 def put_texts() -> None:
     """Let the texts in the session stay on the step that opens next, which would begin with the course's text."""
     st.session_state[_PUT] = True

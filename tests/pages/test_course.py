@@ -98,7 +98,7 @@ def test_lessons_are_walked_by_their_own_buttons_and_counted() -> None:
             assert not re.search(r"of \d+ checks", badges(at)), lesson.id
         else:
             assert re.search(r"[1-9] of \d+ checks", badges(at)), lesson.id
-        after = LESSONS[LESSONS.index(lesson) + 1].title if lesson is not LESSONS[-1] else "What you can do now"
+        after = LESSONS[LESSONS.index(lesson) + 1].title if lesson is not LESSONS[-1] else "The story in five sentences"
         assert after in at.button(key="_next_page").label
     to_course(at)
     assert min(steps.values()) >= 4
@@ -125,19 +125,19 @@ def test_an_answer_is_counted_on_both_pages() -> None:
 
 
 def test_a_missed_check_is_reviewed_and_leads_back_to_its_sentence() -> None:
-    at = lesson()
+    at = visit("5_Attention_metrics.py", step="check", layer="2", head="3", text=TEXT)
     answer(at, right=False)
     (missed,) = [one for _, one in at.session_state["progress"].missed()]
     at.text_area(key="text").set_value("Another sentence.").run()
     to_course(at)
     shown = words(at).replace("\\", "")
-    assert at.session_state["progress"].count(lesson_of("self-attention")).right == 0
+    assert at.session_state["progress"].count(lesson_of("attention-metrics")).right == 0
     assert f"Asked about “\u2068{TEXT}\u2069”" in shown
     for text in (missed.question, missed.chosen, missed.right, missed.why_right):
         assert text in shown
     at.button(key="_missed.0").click().run()
     assert not at.exception and {each.icon for each in at.warning} <= {":material/lightbulb:"}  # a hint
-    assert at.title[0].value == "Self-attention"
+    assert at.title[0].value == "Attention metrics"
     assert at.text_area(key="text").value == TEXT
     assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (2, 3)
     assert step_of(at) == "check"
@@ -179,7 +179,7 @@ def test_a_bad_file_is_refused_and_nothing_is_lost(data: bytes) -> None:
 def test_a_hostile_file_is_shown_as_text_and_its_link_leads_nowhere_else() -> None:
     texts = dict.fromkeys(("question", "chosen", "why_chosen", "right", "why_right"), "![x](http://example.org) $y$")
     link = {"text": "<script>", "model": "../../etc/passwd", "mode": "Nonsense", "layer": "77", "teach": "1", "x": "y"}
-    content = {"self-attention": {"checks": {"q": {**texts, "correct": False, "link": link}}}, "![x](y)": {}}
+    content = {"attention-metrics": {"checks": {"q": {**texts, "correct": False, "link": link}}}, "![x](y)": {}}
     at = visit()
     said = upload(at, json.dumps({"lab": "Inside BERT", "version": 2, "lessons": content}).encode())
     assert "![x](" not in said and "does not know" in said

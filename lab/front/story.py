@@ -1,0 +1,127 @@
+"""The story of the course in five sentences, each with a small figure of the numbers that it rests on."""
+
+from __future__ import annotations
+
+import html
+import math
+from dataclasses import dataclass
+
+import streamlit as st
+
+from lab.analysis.words.neighbours import nearest_in_table
+from lab.charts.base.colour import CHOSEN
+from lab.course.pages import lesson_of, number
+from lab.evidence.story import BLANK, COUNTRY, RIVAL, SENTENCE, Look, Story, known
+from lab.models.catalogue import DEFAULT_MODEL
+from lab.models.loading import LoadedModel
+from lab.ui import runs, selection
+
+# Each sentence, and the lesson and the step that show it.
+VECTORS = """
+Each token becomes a vector, made of its word and its place: in the table of words, the row of *france* is nearest to
+the rows of {near}."""
+LOOKS = """
+Heads look from the blank at *is*, at *capital*, at *france*. Without *is*, the blank may be a verb; without *capital*,
+something French comes first; without *france*, some city."""
+COPIED = """
+Until layer 6, *france*’s own vector decides the answer. In layer 6, two heads bring what it says to the blank: with
+theirs from the sentence about Russia, the model says *moscow*."""
+SCORES = """
+The blank’s last vector, times the row of each of {words:,} tokens, gives scores, and softmax makes shares of them."""
+LEARNED = """
+Training measured such surprises, −ln {p:.3f} = {loss:.2f} for *paris*, on many texts, and changed the numbers of the
+model in small steps, so that the surprises became smaller."""
+_STYLE = f"""<style>
+.mini {{ display: grid; grid-template-columns: 6em 1fr 2.6em; gap: 2px 8px; align-items: center; font-size: .85rem;
+  max-width: 20em; }}
+.mini-title {{ font-size: .8rem; margin: 0 0 2px; opacity: .7; }}
+.mini span {{ text-align: right; }}
+.mini i {{ display: block; height: 12px; border-radius: 3px; background: {CHOSEN}; min-width: 2px; }}
+</style>"""
+_TOP = 3
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of the story, the lesson and the step (ids) that show it, and the bars of its small figure."""
+
+    text: str
+    lesson: str
+    step: str
+    title: str
+    bars: tuple[tuple[str, float], ...]
+
+
+def sentences(model: LoadedModel, found: Story) -> tuple[Sentence, ...]:
+    """Return the five sentences with the numbers of the model and of its shipped story."""
+    said = {row.change: row for row in found.said}
+    plain, swapped = said["as it is"], said["heads at country, from Russia"]
+    country = model.tokenizer.token_to_id(COUNTRY[0].lower())
+    assert country is not None  # the story that ships is about it
+    near = nearest_in_table(model, country, _TOP).nearest
+    looks = [_most(found, word) for word in ("is", "capital", "country")]
+    p = plain.probabilities[0]
+    words = [f"*{each.word}*" for each in near]
+    return (
+        Sentence(
+            VECTORS.format(near=f"{', '.join(words[:-1])} and {words[-1]}"), "embeddings", "like-words",
+            "Cosine with the row of france", tuple((each.word, each.cosine) for each in near),
+        ),
+        Sentence(
+            LOOKS, "multi-head-attention", "all-heads", "Attention from the blank, in one head each",
+            tuple((f"{_word(look)}, {look.layer + 1}-{look.head + 1}", look.weight) for look in looks),
+        ),
+        Sentence(
+            COPIED, "multi-head-attention", "head-brings", "The best word, as it is and with two heads swapped",
+            ((plain.words[0], p), (swapped.words[0], swapped.probabilities[0])),
+        ),
+        Sentence(
+            SCORES.format(words=model.config.vocabulary), "masked-language-model", "from-vector-to-word",
+            "The most probable words", tuple(zip(plain.words, plain.probabilities, strict=True))[:_TOP],
+        ),
+        Sentence(
+            LEARNED.format(p=p, loss=-math.log(p)), "how-it-learns", "surprise", "Surprise of a word, −ln of its share",
+            tuple((word, -math.log(each)) for word, each in zip(plain.words, plain.probabilities, strict=True))[:_TOP],
+        ),
+    )  # fmt: skip
+
+
+def _most(found: Story, word: str) -> Look:
+    return max((look for look in found.looks if look.word == word), key=lambda look: look.weight)
+
+
+def _word(look: Look) -> str:
+    return COUNTRY[0].lower() if look.word == "country" else look.word
+
+
+def show_story(*, links: bool) -> None:
+    """Draw the five sentences about the course's sentence; with ``links``, each leads to its step."""
+    if runs.readable(DEFAULT_MODEL) != DEFAULT_MODEL or (found := known(runs.model(DEFAULT_MODEL))) is None:
+        return
+    st.markdown(f"*{SENTENCE.format(COUNTRY[0])}* Where does *{COUNTRY[1].lower()}* come from, and not "
+                f"*{RIVAL[1].lower()}*? {BLANK} is the blank.")  # fmt: skip
+    st.html(_STYLE)
+    for place, each in enumerate(sentences(runs.model(DEFAULT_MODEL), found), start=1):
+        left, right = st.columns([1, 2], vertical_alignment="center", gap="medium")
+        with left:
+            st.html(mini(each))
+        with right:
+            st.markdown(f"**{place}.** {' '.join(each.text.split())}")
+            lesson = lesson_of(each.lesson)
+            name = lesson.step(each.step).name
+            label = f"Lesson {number(lesson)}: {name}"
+            if links and st.button(label, key=f"_story.{each.step}", type="tertiary", icon=":material/arrow_forward:"):
+                selection.open_page(lesson, name)
+
+
+def mini(sentence: Sentence) -> str:
+    """Write the small figure of a sentence as HTML: a bar for each number, as long as its share of the largest."""
+    most = max(value for _, value in sentence.bars)
+    rows = "".join(
+        f'<span>{html.escape(label)}</span><i style="width:{100 * value / most:.0f}%"></i><b>{value:.2f}</b>'
+        for label, value in sentence.bars
+    )
+    told = "; ".join(f"{label} {value:.2f}" for label, value in sentence.bars)
+    told = html.escape(f"{sentence.title}: {told}")
+    title = f'<p class="mini-title">{html.escape(sentence.title)}</p>'
+    return f'{title}<div class="mini" role="img" aria-label="{told}">{rows}</div>'

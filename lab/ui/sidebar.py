@@ -221,10 +221,12 @@ def choose_by_job(model: LoadedModel, layer: int, head: int) -> None:
 
 
 def _told(job: Notable, doing: Doing) -> str:
-    """Say how well a head does a job, beside the score of a simple rule or of a head that knows nothing of the job."""
+    """Say how well a head does a job, and where it is compared with a simple rule."""
     if job.job.grammatical:
-        rule = f"always taking the word at one distance is right in {100 * (job.chance or 0):.0f}"
-        return f"Right in {100 * doing.score:.0f} of 100 cases; {rule}."
+        return (
+            f"Right in {100 * doing.score:.0f} of 100 cases, those on which the lab chose it. Lesson 6 compares it "
+            "with simple rules."
+        )
     uniform = "1" if job.chance is None else f"{job.chance:.2f}"
     return f"Its score is {doing.score:.2f} of 1; a uniform head scores {uniform}."
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from lab.analysis.heads.attention import attention_map
@@ -156,7 +158,7 @@ def show(view: OneHead) -> None:
     say(MAP)
     one_head.show_map(view)
     if is_story_row(spot):
-        say_more(RESTING.format(least=least_at_marks(spot)))
+        say_more(RESTING.format(least=math.floor(100 * least_at_marks(spot)) / 100))
     if view.trace.labels[0] == "[CLS]":
         say(CLS)
     caption(CAVEAT)

@@ -11,7 +11,7 @@ import streamlit as st
 
 from lab.analysis.heads.attention import AttentionRow
 from lab.charts.kept.keepable import Keepable
-from lab.course.words import told_apart
+from lab.course.words import capital, spoken, told_apart
 from lab.figures import attention
 from lab.models.layer_trace import LayerTrace
 from lab.models.trace import Trace
@@ -100,6 +100,6 @@ def show_map(view: OneHead) -> None:
     if view.trace.model.id == CONSTRUCTED:
         st.markdown(f"Head {view.head + 1} was written by hand to {HEAD_RULES[view.head]}.")
     st.markdown(
-        f"{view.token(view.query)} gives {view.token(view.key)} the weight **{weight:.3f}**. Click a cell to choose "
-        "another pair."
+        f"{capital(spoken(view.trace, view.query))} gives {spoken(view.trace, view.key)} the weight **{weight:.3f}**. "
+        "Click a cell to choose another pair."
     )

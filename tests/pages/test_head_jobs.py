@@ -37,12 +37,12 @@ def test_a_job_leads_to_its_head(page: str) -> None:
 
 def test_a_head_without_a_job_after_one_with_one() -> None:
     known = (in_folder(EMBEDDED / DEFAULT_MODEL) or ())[0].heads[0]
-    at = visit("3_Self-attention.py", layer=str(known.layer + 1), head=str(known.head + 1))
+    at = visit("3_Self-attention.py", step="map", layer=str(known.layer + 1), head=str(known.head + 1))
     job = at.sidebar.selectbox(key="_job").value
     assert job is not None
     assert ":" in job[0].job.id
     assert f"Right in {100 * job[1].score:.0f} of 100 cases" in words(at)
-    assert f"at one distance is right in {100 * job[0].chance:.0f}." in words(at)
+    assert "Lesson 6 compares it with simple rules." in words(at)
     busy = {(doing.layer, doing.head) for each in in_folder(EMBEDDED / DEFAULT_MODEL) or () for doing in each.heads}
     idle = next(head for head in range(12) if (known.layer, head) not in busy)
     at.selectbox(key="head").select(idle + 1).run()
@@ -50,7 +50,7 @@ def test_a_head_without_a_job_after_one_with_one() -> None:
 
 
 def test_any_other_model_is_measured_when_asked(offer: Offer) -> None:
-    at = visit("3_Self-attention.py", model=offer("bert"))
+    at = visit("3_Self-attention.py", step="map", model=offer("bert"))
     assert MENU not in menus(at)
     next(button for button in at.sidebar.button if button.label == FIND).click().run()
     worked(at)

@@ -179,7 +179,7 @@ def ten_others(_: Spot) -> Question:
         "*moscow* stays below 0.01. What does this show?",
         (
             Option(
-                "The ten heads bring a little of which country it is",
+                "The ten heads bring a little of which country is asked about",
                 "Then *moscow* would rise a little. It does not.",
             ),
             Option(

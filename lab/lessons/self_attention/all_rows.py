@@ -69,7 +69,7 @@ def twice_as_long(_: Spot) -> Question:
         "Another text has twice as many tokens. How many scores does the head compute for it?",
         (
             Option(
-                "Twice as many",
+                "Twice as many, because there are twice as many rows",
                 "There are twice as many rows, and each row is twice as long, because it has a cell for each token.",
             ),
             Option(

@@ -158,7 +158,7 @@ def what_a_weight_says(_: Spot) -> Question:
         "A head gives *france* the weight 0.96. You know this weight, and nothing else. What is certain?",
         (
             Option(
-                "Without *france*, the model would say another word",
+                "Without *france*, the model would say another word than *paris*",
                 "Later layers may ignore what this head brings, or get it in another way. Lesson 4 cuts words off.",
             ),
             Option(

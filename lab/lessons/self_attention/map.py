@@ -96,7 +96,7 @@ def looks_back(_: Spot) -> Question:
                 "Attention has a direction. *france* has a query of its own, and its own row in the map.",
             ),
             Option(
-                "0.04: what is left of 1",
+                "0.04: both shares together make 1, so this is left",
                 "The shares that one token gives add up to 1. The two shares of a pair belong to two rows.",
             ),
             Option(

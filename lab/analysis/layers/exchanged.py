@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from lab.analysis.words.in_blank import with_blank
 from lab.analysis.words.predictions import prediction_at, word_of
 from lab.models import forward
+from lab.models.batches import ProgressFunction, unwatched
 from lab.models.config import ModelConfig
 from lab.models.cores import alone, breathe
 from lab.models.memo import once
@@ -68,6 +69,15 @@ class Exchange:
 def exchange(trace: Trace, place: int, other: Trace) -> Exchange:
     """Return the exchange between two runs, as far as it has been computed for any visitor."""
     return Exchange(trace.model.config.layers, len(trace))
+
+
+def exchanged(trace: Trace, place: int, other: Trace, progress: ProgressFunction = unwatched) -> NDArray[np.float64]:
+    """Return all probabilities of an :class:`Exchange`, (L+1, n); ``progress`` receives the share done after a layer."""
+    found = exchange(trace, place, other)
+    while not found.finished:
+        found.step(trace, place, other)
+        progress(found.share)
+    return found.probabilities
 
 
 @torch.inference_mode()

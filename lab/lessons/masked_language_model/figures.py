@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lab.analysis.layers.exchanged import best, exchange, other_run
+from lab.analysis.layers.exchanged import best, exchanged, other_run
 from lab.analysis.layers.lens import likeliest_after
 from lab.analysis.words.likelihood import scored
 from lab.analysis.words.predictions import candidates, prediction_at, word_of
@@ -46,21 +46,19 @@ def lens_words(traced: Trace, place: int, *, fitted: bool = False) -> Heatmap:
     return word_grid(shares, Texts("Word", texts), axes, Scale("Probability", (0.0, 1.0)), title=_READ_AFTER)
 
 
-def exchanged(traced: Trace, place: int, text: str) -> Heatmap:
+def one_vector(traced: Trace, place: int, text: str) -> Heatmap:
     """Draw the probability of another sentence's best word if one vector of ``traced`` is taken from that sentence.
 
     Raises as :func:`lab.analysis.layers.exchanged.other_run` does.
     """
     other = other_run(traced, place, text)
-    found = exchange(traced, place, other)
-    while not found.finished:
-        found.step(traced, place, other)
+    found = exchanged(traced, place, other)
     rows = ["at first", *(f"after layer {layer}" for layer in range(1, traced.model.config.layers + 1))]
     word = word_of(traced.model.tokenizer, best(other, place))
-    texts = Texts("Probability", [[f"{p:.2f}" for p in row] for row in found.probabilities])
+    texts = Texts("Probability", [[f"{p:.2f}" for p in row] for row in found])
     axes = Axis("Taken", rows), Axis("The vector of this token", traced.labels, 1)
     scale, title = Scale(f"Probability of {word}", (0.0, 1.0)), f"Probability of {word} with one vector exchanged"
-    return word_grid(found.probabilities, texts, axes, scale, title=title)
+    return word_grid(found, texts, axes, scale, title=title)
 
 
 def token_scores(traced: Trace, as_probability: bool = False, count: int | None = None) -> Figure:

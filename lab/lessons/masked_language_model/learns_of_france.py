@@ -8,8 +8,15 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.layers import exchanged
-from lab.analysis.layers.exchanged import NotExchangeable, best, exchange, multiplications, other_run
+from lab.analysis.layers.exchanged import (
+    NotExchangeable,
+    best,
+    exchange,
+    exchanged,
+    exchanged_after,
+    multiplications,
+    other_run,
+)
 from lab.analysis.words.predictions import word_of
 from lab.course.pages import experiment_of
 from lab.course.words import escaped, quoted, spoken
@@ -17,7 +24,6 @@ from lab.evidence import story
 from lab.evidence.story import Story
 from lab.lessons.masked_language_model import LESSON, figures
 from lab.lessons.masked_language_model.view import spot_of, tells_story
-from lab.models.batches import ProgressFunction
 from lab.models.encoding import TextError
 from lab.models.trace import Trace
 from lab.questions.asking import asks
@@ -121,7 +127,7 @@ def show(view: PredictionView) -> Trace:
     if _show_map(view, typed or RIVAL) and ours and not typed:
         _show_list(story.known(view.model))
     way_to("The experiment", experiment_of("patching"))
-    code(exchanged.exchanged_after)
+    code(exchanged_after)
     return view.trace
 
 
@@ -134,9 +140,11 @@ def _show_map(view: PredictionView, text: str) -> bool:
         return False
     found = exchange(view.trace, view.place, other)
     if not found.finished and multiplications(view.model.config, len(view.trace)) > _QUICK:
-        unasked(("exchange", serial_of(found)), "Exchange the vectors", partial(_exchanged, view, other))
+        unasked(
+            ("exchange", serial_of(found)), "Exchange the vectors", partial(exchanged, view.trace, view.place, other)
+        )
         return False
-    draw(partial(figures.exchanged, view.trace, view.place, text), "exchanged")
+    draw(partial(figures.one_vector, view.trace, view.place, text), "exchanged")
     is_told = tells_story(view) and text == RIVAL
     meaning(most(view.trace, view.place, other) + (f" {WRITTEN}" if is_told else ""))
     if is_told:
@@ -144,16 +152,9 @@ def _show_map(view: PredictionView, text: str) -> bool:
     return True
 
 
-def _exchanged(view: PredictionView, other: Trace, tell: ProgressFunction) -> None:
-    found = exchange(view.trace, view.place, other)
-    while not found.finished:
-        found.step(view.trace, view.place, other)
-        tell(found.share)
-
-
 def most(trace: Trace, place: int, other: Trace) -> str:
     """Say which vector, before the last layer's end, makes the other sentence's word most probable."""
-    shares = exchange(trace, place, other).probabilities
+    shares = exchanged(trace, place, other)
     layer, token = (int(at) for at in np.unravel_index(int(shares[:-1].argmax()), shares[:-1].shape))
     return READING.format(
         word=quoted(word_of(trace.model.tokenizer, best(other, place))),

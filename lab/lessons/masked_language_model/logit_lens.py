@@ -6,7 +6,6 @@ from functools import partial
 
 import streamlit as st
 
-from lab.analysis.layers import lens
 from lab.analysis.layers.lens import likeliest_after
 from lab.analysis.words.predictions import word_of
 from lab.course.words import escaped, quoted
@@ -14,7 +13,7 @@ from lab.figures.choices import FITTED
 from lab.lessons.masked_language_model import figures
 from lab.lessons.masked_language_model.view import tells_story
 from lab.models.config import CheckpointError
-from lab.models.fitted_lens import FittedLens, fitted_lens
+from lab.models.fitted_lens import fitted_lens
 from lab.models.trace import Trace
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw
@@ -52,7 +51,7 @@ def show(view: PredictionView) -> Trace:
     if has_fitted:
         with sidebar.controls():
             READ_WITH.choose("Read with")
-    code(lens.lens_prediction, *([FittedLens.guess] if fitted else []))
+    code(likeliest_after)
     return view.trace
 
 

@@ -72,7 +72,7 @@ def exchange(trace: Trace, place: int, other: Trace) -> Exchange:
 
 
 def exchanged(trace: Trace, place: int, other: Trace, progress: ProgressFunction = unwatched) -> NDArray[np.float64]:
-    """Return all probabilities of an :class:`Exchange`, (L+1, n); ``progress`` receives the share done after a layer."""
+    """Return all probabilities of an exchange, (L+1, n); ``progress`` receives the share done after each layer."""
     found = exchange(trace, place, other)
     while not found.finished:
         found.step(trace, place, other)

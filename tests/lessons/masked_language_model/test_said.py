@@ -87,7 +87,8 @@ def test_paris_leads_by_far_and_yet_has_not_half() -> None:
 
 def test_a_word_in_sight_is_copied_and_for_italy_the_model_bets_on_milan() -> None:
     seen = run("lab-minilm", "The capital of France is Paris.")
-    assert best(seen, their_rows(seen)[-1][BLANK]) == ("paris", pytest.approx(hide_words.SEEN, abs=0.005))
+    copied, p = best(seen, their_rows(seen)[-1][BLANK])
+    assert copied == "paris" and p == pytest.approx(hide_words.SEEN, abs=0.005)
     italy = run("lab-minilm", "The capital of Italy is [MASK].")
     assert best(italy, their_rows(italy)[-1][BLANK])[0] == "milan"
 

@@ -18,25 +18,25 @@ _TASK = (
     "add up to 1."
 )
 _HOW = """
-**How it learned this.** BERT’s training chose 15 % of the tokens and asked for these words. Of ten chosen tokens:
+**How it learned this.** BERT’s training chose 15 % of the tokens and asked for them. If *France* was chosen,
 
-| | the model reads | and must say |
-|:--|:--|:--|
-| eight are hidden | The capital of [MASK] is Paris. | France |
-| one becomes another word | The capital of *song* is Paris. | France |
-| one stays | The capital of *France* is Paris. | France |
+| | the model read |
+|:--|:--|
+| 8 times of 10 | The capital of [MASK] is Paris. |
+| once | The capital of *song* is Paris. |
+| once | The capital of *France* is Paris. |
 """
 # What the model says for a word that it can see: a test computes the number again.
 _WHY = (
-    "In sight, a word can be copied: where lab-minilm reads *Paris*, it says *paris* with {seen:.2f}. But if all "
-    "chosen words were hidden, the model would read words in their place only later, when it is used. Now it cannot "
-    "tell which words are chosen, so it must make something of each (Devlin et al. 2019, §3.1 and A.1)."
+    "Most are hidden because a word in sight can be copied: where lab-minilm reads *Paris*, it says *paris* with "
+    "{seen:.2f}. Some are not, because later nothing is hidden: as any token may be a chosen one, the model must make "
+    "something of each (Devlin et al. 2019, §3.1 and A.1)."
 )
 SEEN = 0.98
-# By the models' cards; all of them hide eight of ten.
+# By the models' cards and the training's code; see training/windows.py for the eight of ten.
 LAB = {
-    "lab-minilm": "For lab-minilm, the lab chose 20 % of the tokens, and 15 % in the end. Of ten, eight were hidden.",
-    "lab-bert": "For lab-bert, the lab chose 35 % of the tokens, and 15 % in the end. Of ten, eight were hidden.",
+    "lab-minilm": "For lab-minilm, the lab chose 20 % of the tokens, in the end 15 %, and hid eight of ten, too.",
+    "lab-bert": "For lab-bert, the lab chose 35 % of the tokens, in the end 15 %, and hid eight of ten, too.",
 }
 _TURNED = "Paris is the capital of [MASK]."
 

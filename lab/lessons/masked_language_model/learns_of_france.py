@@ -62,16 +62,16 @@ WRITTEN = (
     "what the vector of *France* says is **copied** to the blank."
 )
 BUILT = (
-    "That *France* no longer counts after layer 6 is so by construction: only the blank is read then. The finding is "
-    "the column of the blank, with 0.00 until layer 5."
+    "After layer 6, only the blank is read, so *France* cannot count there any more. The finding is the column of the "
+    "blank: 0.00 until layer 5."
 )
 LISTED = (
-    "**Is this so for other countries?** The lab took {countries} countries whose capital the model names, and drew "
-    "{pairs} pairs. In so many of them, the other country’s capital became the most probable word:"
+    "**Is this so for other countries?** The lab drew {pairs} pairs of {countries} countries whose capital the model "
+    "names. In so many of them, the other country’s capital became the most probable word:"
 )
 CITED = (
-    "Meng et al. (2022) did the like with facts in GPT models: there, the vectors of the subject decide in early and "
-    "middle layers, and those of the last token in late ones."
+    "Meng et al. (2022) found the like for facts in GPT models: early, the vectors of the subject decide, and late, "
+    "those of the last token."
 )
 WHOSE = {"country": "the country", "blank": "the blank", "other tokens": "all other tokens at once"}
 

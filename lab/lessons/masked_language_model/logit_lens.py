@@ -27,7 +27,7 @@ _TASK = (
     "last. This is called the **logit lens**."
 )
 READING = (
-    "After layer {before}, the lens reads {early} first, with {p:.2f}. After layer {last}, the model says {final}, "
+    "After {before}, the lens reads {early} first, with {p:.2f}. After layer {last}, the model says {final}, "
     "with **{q:.2f}**."
 )
 WRITTEN = "Before layer 6, no word gets more than 0.10. In layer 6, two heads look at *France* (lesson 4)."
@@ -74,10 +74,13 @@ def found(trace: Trace, place: int, fitted: bool) -> str:
     """Say what the lens reads before the last layer and after it."""
     last = trace.model.config.layers
     (early, p), (final, q) = (_first(trace, place, layer, fitted) for layer in (last - 1, last))
-    return READING.format(before=last - 1, early=early, p=p, last=last, final=final, q=q)
+    return READING.format(
+        before=f"layer {last - 1}" if last > 1 else "the embeddings", early=early, p=p, last=last, final=final, q=q
+    )
 
 
 def both(trace: Trace, place: int) -> str:
     """Say what both lenses read after an early layer."""
-    words = [_first(trace, place, _EARLY, fitted)[0] for fitted in (False, True)]
-    return BOTH.format(layer=_EARLY, plain=words[0], fitted=words[1])
+    layer = min(_EARLY, trace.model.config.layers)
+    words = [_first(trace, place, layer, fitted)[0] for fitted in (False, True)]
+    return BOTH.format(layer=layer, plain=words[0], fitted=words[1])

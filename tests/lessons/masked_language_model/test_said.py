@@ -97,7 +97,7 @@ def test_a_word_in_sight_is_copied_and_for_italy_the_model_bets_on_milan() -> No
 def test_what_the_lab_hid_in_training_is_on_the_card(model: str) -> None:
     card = re.search(CARD, (EMBEDDED / model / "MODEL_CARD.md").read_text("utf-8").replace("\n", " "))
     assert card is not None
-    assert f"chose {card[1]} % of the tokens, and {card[2]} % in the end" in hide_words.LAB[model]
+    assert f"chose {card[1]} % of the tokens, in the end {card[2]} %," in hide_words.LAB[model]
 
 
 @pytest.mark.parametrize("fitted", [False, True])

@@ -19,7 +19,7 @@ BEFORE, AFTER = 120, 50
 # After it has named what was seen, the map of the head follows, and its rows and columns have names, too.
 LONGER = {
     ("self-attention", "map"): 125,
-    ("masked-language-model", "hide-words"): 145,  # the task by which it learned; the bars of its table are counted, too
+    ("masked-language-model", "hide-words"): 145,  # the task in training; a table’s bars count, too
     ("masked-language-model", "learns-of-france"): 90,  # the same for other countries, with its table
 }
 MEANING = "**What this means.**"

@@ -20,7 +20,8 @@ BEFORE, AFTER = 120, 50
 LONGER = {
     ("self-attention", "map"): 125,
     ("masked-language-model", "hide-words"): 145,  # the task in training; a table’s bars count, too
-    ("masked-language-model", "learns-of-france"): 90,  # the same for other countries, with its table
+    ("masked-language-model", "writing-on"): 90,  # BERT and GPT-2 side by side
+    ("masked-language-model", "learns-of-france"): 105,  # the same for other countries, with its table
 }
 MEANING = "**What this means.**"
 # The answered question, and the texts that are the figure of “Excited by”.

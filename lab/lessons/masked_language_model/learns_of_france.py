@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,9 +33,10 @@ from lab.questions.basis import bet
 from lab.questions.question import Option, Question
 from lab.questions.returning import Spot
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caption, meaning, way_to
+from lab.ui.frame.closing import caption, meaning, try_this, way_to
 from lab.ui.long_work import serial_of, unasked
-from lab.ui.parameters import SECOND_TEXT
+from lab.ui.parameter_kinds import Parameter
+from lab.ui.parameters import SECOND_TEXT, TEXT
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.prediction import PredictionView
 from lab.ui.tables import show_table
@@ -73,6 +76,10 @@ CITED = (
     "Meng et al. (2022) found the like for facts in GPT models: early, the vectors of the subject decide, and late, "
     "those of the last token."
 )
+KEYS: Mapping[Parameter[Any], Any] = {
+    TEXT: "The keys to the cabinet [MASK] on the table.",
+    SECOND_TEXT: "The key to the cabinet _ on the table.",
+}
 WHOSE = {"country": "the country", "blank": "the blank", "other tokens": "all other tokens at once"}
 
 
@@ -119,13 +126,15 @@ def show(view: PredictionView) -> Trace:
     say(_TASK if ours else _OWN_TASK)
     if not predict(LESSON, when_it_learns(spot_of(view))):
         return view.trace
-    label = "The second sentence: try another country, or another word"
-    typed = SECOND_TEXT.line(label, placeholder=RIVAL if ours else "").strip()
+    typed = SECOND_TEXT.line("The second sentence, with _ for the blank", placeholder=RIVAL if ours else "").strip()
     if not typed and not ours:
         st.info(_ASK, icon=":material/edit:")
         return view.trace
     if _show_map(view, typed or RIVAL) and ours and not typed:
         _show_list(story.known(view.model))
+        try_this(
+            "exchange *keys* and *key*. In which layer does the blank learn of them?", "The keys … ▢ on the table", KEYS
+        )
     way_to("The experiment", experiment_of("patching"))
     code(exchanged_after)
     return view.trace

@@ -35,8 +35,8 @@ _TASK = (
     "appends it, and reads the longer text again: **one token after the other**."
 )
 _SETTINGS = (
-    "In the sidebar: top-k keeps the k most probable tokens, top-p the fewest that together have the probability p. "
-    "A temperature below 1 makes the gaps between logits larger."
+    "In the sidebar: top-k keeps the k most probable tokens, top-p the fewest that together have the probability p. A "
+    "low temperature makes the gaps between logits larger."
 )
 READING = "{left:,} of {total:,} tokens can be drawn here. Most probable is {first}, with **{p:.2f}** of all draws."
 _OVER = "The text ends here: the model drew the sign for the end, or it can read no more tokens."
@@ -45,9 +45,10 @@ _BESIDE = """
 |:--|:--|:--|
 | It reads | the words on both sides of a blank | only the tokens before |
 | It learned from | hidden words | each next token |
-| People use it to | sort texts, find texts, mark names in texts | write |
-
-**A chat model** is like GPT-2, but thousands of times as large. People showed it good answers and said which of two
+| People use it to | sort, find and mark texts | write |
+"""
+_CHAT = """
+A chat model is like GPT-2, but thousands of times as large. People showed it good answers and said which of two
 they preferred, and training changed its weights (Ouyang et al. 2022). Still, it continues one text, token by token.
 """
 
@@ -103,6 +104,8 @@ def show(view: PredictionView) -> Trace:
     _show_controls()
     st.caption(_SETTINGS)
     say(_BESIDE)
+    with st.expander("What a chat model adds", icon=":material/chat:"):
+        say(_CHAT)
     code(sampling.sample, sampling.continue_text, Sampling.drawn)
     return trace
 

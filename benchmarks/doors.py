@@ -57,7 +57,7 @@ TASK, TRAIN = "A_task_of_your_own", "Train the last layer, 40 steps"
 LONG = " ".join(sentence(number) for number in range(20))  # more than 512 tokens: the lab cuts it there
 STEPS = (
     ("Feed-forward_and_LayerNorm", "In the blank"),
-    ("Masked_language_model", "Every place"),
+    ("Masked_language_model", "When the blank learns of France"),
     ("Neuron_view", "Which dimensions decide"),
 )
 HONEST = ("Tokenization", "Embeddings", "Self-attention", "Multi-head_attention")

@@ -54,7 +54,7 @@ PLANS: Mapping[int, Sequence[Planned]] = {
         Planned(8, "Read a map of sentences.", "inter-sentence-attention", "matrix", "longer-gets-more"),
         Planned(8, "See what a layer adds.", "feed-forward", "residual", "scaled-input"),
         _WORD,
-        Planned(8, "Compare hidden words with words in sight.", "masked-language-model", "every-place", "shown-word"),
+        Planned(8, "Exchange one vector.", "masked-language-model", "learns-of-france", "when-it-learns"),
         _STEP,
         Planned(12, _TEACH),
     ),

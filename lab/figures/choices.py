@@ -1,7 +1,5 @@
 """Choices that some figures offer. The module imports nothing heavy, because the sidebar offers these words, too."""
 
-# The contents of the cells of the logit lens.
-BEST_WORD, RANK, ENTROPY = "Best word", "Rank of the true one", "Entropy"
 # The lens that reads a hidden state: the vocabulary head after a map that was fitted for the layer, or the head alone.
 FITTED, PLAIN = "Fitted lens", "Plain lens"
 # Measures of a sublayer's change: its output's length relative to its input's, or the angle by which it turns the

@@ -17,15 +17,12 @@ from lab.course.sentences.examples import example_named
 from lab.course.sentences.tasks import TASKS as TASKS_BY_NAME
 from lab.course.ways import SHORT, WHOLE
 from lab.figures.choices import (
-    BEST_WORD,
     CHANGE_COSINE,
     CHANGE_LENGTH,
-    ENTROPY,
     FITTED,
     NEEDED,
     PATCHED,
     PLAIN,
-    RANK,
     SUFFICES,
 )
 from lab.models.catalogue import DEFAULT_MODEL
@@ -141,7 +138,6 @@ TO_SENTENCE = Counted("other_sentence", 1)
 TOKEN = PlaceParameter("token", 0, 0, _MOST)
 KEY_TOKEN = PlaceParameter("key_token", 0, 0, _MOST)
 PLACE = PlaceParameter("place", 0, 0, _MOST)
-FIRST_TOKEN = PlaceParameter("first_token", 0, 0, _MOST)
 DIMENSION = PlaceParameter("dimension", 0, 0, _MOST)
 FIRST_DIMENSION = PlaceParameter("first_dimension", 1, 1, _MOST)
 NEURON = PlaceParameter("neuron", 0, 0, _MOST)
@@ -185,9 +181,9 @@ TOP_K = Menu("top_k", "50", ("1", "5", "10", "20", "50", "100", EVERY_WORD))
 TOP_P = Menu("top_p", "0.9", ("0.5", "0.8", "0.9", "0.95", "0.99", "1"))
 DRAW_SEED = NumberParameter("draw_seed", 0, *_SEEDS)
 SCORE = Buttons("score", LOG_PROBABILITY, (LOG_PROBABILITY, PROBABILITY))
-LENS = Buttons("lens", BEST_WORD, (BEST_WORD, RANK, ENTROPY))
 READ_WITH = Buttons("read_with", FITTED, (FITTED, PLAIN))
-LENS_TOKENS = Buttons("lens_tokens", "8", ("4", "8", "16"))
+# The sentence from which lesson 9 takes vectors; "" is the lesson's own.
+SECOND_TEXT = TextParameter("second_text", "", longest=400)
 # The benches: head view, model view, neurons.
 UNITS = Buttons("units", TOKENS, (TOKENS, WORDS))
 COLOUR = Menu("colour", WEIGHTS, (WEIGHTS, *_METRICS, *(pattern.name for pattern in PATTERNS)))

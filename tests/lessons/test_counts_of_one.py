@@ -45,7 +45,6 @@ def test_the_pattern_finds_what_it_looks_for() -> None:
 @pytest.mark.parametrize(
     ("page", "step"),
     [
-        ("9_Masked_language_model.py", "every-place"),
         ("9_Masked_language_model.py", "likelihood"),
         ("6_Head_specialization.py", "grammar"),
         ("3_Self-attention.py", "map"),

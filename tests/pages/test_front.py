@@ -14,7 +14,7 @@ from transformers import BertForPreTraining
 
 import lab
 from lab.analysis.flow.cuts import Cuts, Way
-from lab.analysis.layers.lens import lens_prediction
+from lab.analysis.layers.lens import likeliest_after
 from lab.charts.components.word_forms import CUT_TOKENS
 from lab.course.pages import LESSONS
 from lab.course.sentences.first import FIRST
@@ -140,7 +140,7 @@ def test_early_layers_are_read_with_the_fitted_lens_or_the_plain_one() -> None:
     for lens in (FITTED, PLAIN):
         header = picture(show(visit(blank=FIRST[2].text, read_with=lens)))
         assert header["lens"] == lens and header["lenses"] == [FITTED, PLAIN]
-        expected = lens_prediction(trace, 3, place, None, fitted=lens == FITTED).best(1)[0]
+        expected = likeliest_after(trace, place, 1, fitted=lens == FITTED).ids[3, 0]
         found[lens] = header["words"][3][0][0]
         assert found[lens] == tokenizer.id_to_token(int(expected))
     assert found[FITTED] == "was" != found[PLAIN]

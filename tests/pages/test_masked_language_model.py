@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 
 import numpy as np
-import pyarrow as pa
 import pytest
-import torch
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.analysis.words.masking import masked_run
-from lab.analysis.words.predictions import follows, head_steps
-from lab.course.words import percent, share
+from lab.analysis.words.predictions import follows
+from lab.course.words import unmarked
 from lab.figures.sentence import DRAWN
+from lab.lessons.masked_language_model import best, from_vector_to_word, learns_of_france, logit_lens
 from lab.models.catalogue import DEFAULT_MODEL
-from lab.models.reference import reference
 from lab.models.trace import trace
 from lab.ui import runs
 from tests.charts.payloads import unpack
@@ -29,20 +26,22 @@ from tests.pages.apptest import (
     reveal,
     row_of,
     sentence_of,
-    step_of,
+    titles,
     turn_to,
     unfold,
     visit,
     walk,
     words,
+    worked,
 )
 from tests.sentences import CAT
 
 PAGE = "9_Masked_language_model.py"
 # Steps that ask about one place, and those that take the text as it stands.
 MASKED = ("hide-words", "from-vector-to-word", "logit-lens", "check")
-WHOLE = ("every-place", "likelihood", "next-sentence")
-NEXT = ("next-token", "from-vector-to-word", "logit-lens", "every-place", "writing-on", "check")
+WHOLE = ("likelihood", "next-sentence")
+OWN = ("learns-of-france", "writing-on")
+NEXT = ("next-token", "from-vector-to-word", "logit-lens", "learns-of-france", "writing-on", "check")
 
 
 def open_step(step: str, **params: str) -> AppTest:
@@ -60,9 +59,11 @@ def hidden_places(at: AppTest) -> str:
 
 
 def test_every_step_of_a_hidden_word_shows_the_blank() -> None:
-    at = visit(PAGE, text=CAT)
-    for step in walk(at, MASKED):
+    for step in MASKED:
+        at = visit(PAGE, text=CAT, step=step)
         assert blanks(at) == [10] and looks(at) == (10, None), step
+    for step in walk(at, MASKED[:-1]):  # each new step begins with the course's sentence
+        assert blanks(at) == [6] and looks(at) == (6, None), step
 
 
 def test_the_last_whole_word_is_hidden_before_anybody_chose() -> None:
@@ -85,8 +86,8 @@ def test_clicking_words_hides_them_and_asks_about_the_new_one() -> None:
 
 
 def test_nothing_hidden_asks_for_a_word() -> None:
-    at = visit(PAGE, text=CAT, masked="none")
-    for step in walk(at, MASKED):
+    for step in MASKED:
+        at = visit(PAGE, text=CAT, masked="none", step=step)
         assert "Hide a word" in words(at), step
         assert blanks(at) == [], step
     click_token(at, 4)
@@ -165,49 +166,25 @@ def test_shown_numbers_are_the_models() -> None:
     mat = lab.trace(model, CAT).token_ids[6]
     rank = 1 + int((probabilities > probabilities[mat]).sum())
     at = open_step("hide-words", text=CAT, masked="7")
-    assert f"is number {rank:,} of" in words(at)
+    assert f"it is number {rank:,} of" in words(at)
     at = open_step("from-vector-to-word", text=CAT, masked="7")
-    at.session_state["_candidate"] = mat
+    third = int(probabilities.argsort(descending=True)[2])
+    at.session_state["_candidate"] = third
     unfold(at, "_sum")
-    assert f"{typed.logits(6)[0, mat].item():.3f}" in at.latex[0].value
+    assert f"{typed.logits(6)[0, third].item():.3f}" in at.latex[0].value
     (played,) = [each for each in components(at) if each.key == "_softmax"]
     header, arrays = unpack(played.proto.bytes)
     powers = np.exp([*arrays["logits"], header["rest"]], dtype=np.float64)
-    best = probabilities.sort(descending=True).values[: len(arrays["logits"]) - 1].numpy()
-    np.testing.assert_allclose((powers / powers.sum())[: len(best)], best, rtol=1e-4)
-
-
-def test_seeing_a_word_is_told_from_guessing_it() -> None:
-    """The word that the course hides in this text, hidden and in plain sight, against logits computed here."""
-    model = lab.load_model(DEFAULT_MODEL)
-    seen, hidden = lab.trace(model, CAT), lab.trace(model, CAT.replace("tired", "[MASK]"))
-    before, after = (each.logits(10)[0].double().softmax(0)[seen.token_ids[10]].item() for each in (hidden, seen))
-    said = words(open_step("every-place"))
-    assert f"It goes from {share(before)} to {share(after)}." in said
-    assert f"from {share(before)} to **{share(after)}**" in said
-
-
-def test_the_vectors_of_the_head_are_drawn_each_on_its_own_scale() -> None:
-    at = unfold(open_step("from-vector-to-word", text=CAT), "_vectors")
-    steps = head_steps(masked_run(lab.trace(lab.load_model(DEFAULT_MODEL), CAT), (10,)), 10)
-    chart = pa.ipc.open_stream(at.get("vega_lite_chart")[0].proto.data.data).read_pandas()
-    values = chart["value"].to_numpy().reshape(4, -1)
-    assert np.abs(values).max(axis=1) == pytest.approx(1)
-    assert values[0] == pytest.approx(steps.hidden / np.abs(steps.hidden).max(), abs=1e-5)
-    assert f"hidden state {np.abs(steps.hidden).max():.2f}" in words(at)
-    # The library's head: dense with a bias, GELU, LayerNorm, then the words' rows and a bias for each word.
-    assert r"\text{LayerNorm}(\text{GELU}(hW + b))" in at.latex[-1].value and r"E^\top + b_E" in at.latex[-1].value
-    causal = unfold(open_step("from-vector-to-word", model="lab-gpt2"), "_vectors")
-    assert not any("logits" in formula.value for formula in causal.latex)  # GPT-2 has no such layer
+    first = probabilities.sort(descending=True).values[: len(arrays["logits"]) - 1].numpy()
+    np.testing.assert_allclose((powers / powers.sum())[: len(first)], first, rtol=1e-4)
 
 
 def test_a_causal_model_predicts_the_next_token(offer: Offer) -> None:
     at = visit(PAGE, model=offer("gpt2"), text="The cat sat on", temperature="0.5")
     assert row_of(at) == list(NEXT)
     places = len(lab.trace(lab.load_model(runs.local_models()["tiny-gpt2"]), "The cat sat on"))
-    for step in walk(at):
-        if step in WHOLE:
-            continue
+    for step in NEXT:
+        at = visit(PAGE, model="tiny-gpt2", text="The cat sat on", step=step)
         header, _ = sentence_of(at)
         assert looks(at)[0] == places - 1 and header["read"] == places, step
         click_token(at, 0)
@@ -237,7 +214,7 @@ def test_a_causal_model_says_why_nothing_is_hidden(offer: Offer) -> None:
 
 @pytest.mark.parametrize("family", ["roberta", "distilbert", "modernbert"])
 def test_other_masked_models(offer: Offer, family: Family) -> None:
-    assert set(walk(visit(PAGE, model=offer(family), text=CAT))) == {*MASKED, *WHOLE, "writing-on"}
+    assert set(walk(visit(PAGE, model=offer(family), text=CAT))) == {*MASKED, *WHOLE, *OWN}
 
 
 @pytest.mark.parametrize(("family", "why"), [("electra", "were replaced"), ("bert-headless", "vocabulary head")])
@@ -257,102 +234,66 @@ def test_checks_are_graded_on_this_text() -> None:
     assert at.success or at.error or at.warning
 
 
-def test_of_random_weights_the_bars_mean_nothing() -> None:
-    for params in ({"weights": "Trained"}, {"weights": "Random"}, {"mode": "Toy"}):
-        at = visit(PAGE, step="hide-words", **params)
-        assert ("The weights are random" in words(at)) == (params != {"weights": "Trained"})
-
-
-@pytest.mark.parametrize(
-    ("model", "after"),
-    # Whole words only: to lab-bert and lab-gpt2, “sailed” is two pieces.
-    [
-        (DEFAULT_MODEL, "The ship across sailed the sea."),
-        ("lab-bert", "The ship sailed the across sea."),
-        ("lab-gpt2", "The ship sailed the across sea."),
-    ],
-)
-def test_two_neighbours_change_places(model: str, after: str) -> None:
-    at = open_step("likelihood", model=model, text="The ship sailed across the sea.")
-    at.button(key="_try").click().run()
-    assert not at.exception
-    assert at.text_area(key="text").value == after
-
-
-@pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-gpt2"])
-def test_a_sentence_in_which_one_word_decides_and_its_change_are_a_click_away(model: str) -> None:
-    """From any text and any hidden word, the button asks about the verb, and then about that of the other subject."""
-    at = reveal(visit(PAGE, model=model, text="The cat were here.", masked="4"))
-    for blank, answer in (("The boys", "were"), ("The boy", "was")):
-        reveal(at.button(key="_try").click().run())
-        assert not at.exception
-        assert at.text_area(key="text").value == f"{blank} {answer} playing in the garden."
-        assert f"\u2068{answer}\u2069" in words(at).replace("␣", "").split("What this means")[1]
-        causal = model == "lab-gpt2"
-        assert at.session_state["place"] == (2 if causal else 4)
-        assert causal or hidden_places(at) == "4"
-        assert "fits best, with" in words(at)
-
-
-def test_the_end_asks_about_a_sentence_of_ones_own() -> None:
-    at = visit(PAGE, step="check", text=CAT, masked="3", place="3")
-    at.text_input(key="_own_sentence").input("  ").run()
-    at.button(key="_own_sentence_go").click().run()
-    assert not at.exception and at.session_state["text"] == CAT  # nothing typed: nothing is lost
-    at.text_input(key="_own_sentence").input("My sister plays the piano.").run()
-    at.button(key="_own_sentence_go").click().run()
-    assert not at.exception
-    assert (at.session_state["text"], step_of(at)) == ("My sister plays the piano.", "hide-words")
-    assert blanks(at) == [5]  # the last whole word of the new sentence, not the third token of the old one
-
-
-def test_many_pairs_are_asked_about_at_a_press() -> None:
+def test_many_pairs_are_asked_about_behind_a_fold() -> None:
     at = open_step("next-sentence", model="lab-bert", text="The dog barked.", pair="The cat ran away.")
-    assert "The right order wins" not in words(at)
-    at.button(key="_many_pairs").click().run()
-    assert not at.exception
-    tables = [frame.value for frame in at.dataframe if "with another second text" in frame.value]
-    assert len(tables) == 1 and len(tables[0]) == 12
-    shown = tables[0]["in order"]
-    assert f"On average, the probability is {shown.mean():.2f} in order," in words(at)
-    first = tables[0].iloc[0]
+    assert "the right order" not in words(at)
+    unfold(at, "_many_pairs")
+    (table,) = [frame.value for frame in at.dataframe if "another second text" in frame.value]
+    assert len(table) == 12 and f"the mean probability is {table['in order'].mean():.2f} in order," in words(at)
+    first = table.iloc[0]
     run = trace(runs.model("lab-bert"), first["A"], first["B"])
     assert first["in order"] == pytest.approx(follows(run), abs=1e-6)
 
 
-@pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-gpt2"])
-def test_a_click_on_a_place_writes_its_softmax_out(model: str) -> None:
-    """Logit, exponential, sum and share, held to Hugging Face's logits; percentages are whole."""
-    loaded = runs.model(model)
-    ids = torch.tensor([trace(loaded, CAT).token_ids])
-    with torch.inference_mode():
-        out = reference(loaded)(input_ids=ids)
-    logits = (out.logits if "logits" in out else out.prediction_logits)[0, 4].double().numpy()
-    order = np.argsort(-logits, kind="stable")
-    at = unfold(open_step("every-place", model=model), "_every_sum")
-    at.session_state["every-place-0"] = {"selection": {"cell": [{"q": 4, "k": 2}]}}
-    at.run()
+FINDINGS = {
+    "hide-words": best.WRITTEN,
+    "from-vector-to-word": from_vector_to_word.BET,
+    "logit-lens": logit_lens.WRITTEN,
+    "learns-of-france": learns_of_france.WRITTEN,
+}
+
+
+@pytest.mark.parametrize("step", FINDINGS)
+def test_a_finding_is_said_of_the_course_s_sentence_only(step: str) -> None:
+    finding = unmarked(FINDINGS[step].replace("*", ""))
+    for params in ({}, {"text": CAT}, {"model": "lab-bert"}, {"masked": "5"}):
+        at = reveal(visit(PAGE, step=step, **params))
+        assert (finding in unmarked(words(at).replace("*", ""))) == (not params), params
+
+
+SECOND = "second_text"
+
+
+def test_a_second_sentence_moves_the_map_and_the_list_is_about_the_course_s() -> None:
+    at = reveal(visit(PAGE, step="learns-of-france"))
+    assert titles(at) == ["Probability of moscow with one vector exchanged"]
+    assert [frame.value for frame in at.dataframe if "vector of" in frame.value]
+    at.text_input(key=SECOND).set_value("The capital of Japan is _.").run()
     assert not at.exception
-    assert (sentence_of(at)[0]["chosen"], at.selectbox(key="_every_rank").value) == (4, 2)
-    total = np.exp(logits - logits.max()).sum()
-    z, exponential = logits[order[2]], np.exp(logits[order[2]] - logits.max())
-    formula = next(each.value for each in at.latex if "aligned" in each.value)
-    assert f"({z:.3f} - {logits.max():.3f})" in formula and f"{total:.5g}" in formula
-    said = re.search(r"has \*\*([<>]? ?\d+%)\*\*", words(at))
-    assert said is not None and said[1] == percent(exponential / total)
-    table = next(frame.value for frame in at.dataframe if "logit z" in frame.value)
-    assert table["logit z"].tolist() == pytest.approx(logits[order[:5]].tolist(), abs=1e-3)
-    assert f"the divisor, **{total:.3f}**" in words(at)
+    assert titles(at) == ["Probability of tokyo with one vector exchanged"]
+    assert not [frame.value for frame in at.dataframe if "vector of" in frame.value]
+    for typed, said in (
+        ("The capital of Mauritania is _.", "9 tokens and the second 11"),
+        ("<script>_", "Each vector takes the place"),
+    ):
+        at.text_input(key=SECOND).set_value(typed).run()
+        assert not at.exception and said in at.info[0].value and not titles(at)
 
 
-def test_every_place_of_a_long_text_is_drawn_around_the_chosen_one() -> None:
-    at = open_step("every-place", text="The cat sat on the mat. " * 30)
-    click_token(at, 3)
-    assert "The map shows tokens 1 to 96 of" in words(at)
-    assert looks(at) == (3, None)
-    at.session_state["every-place-0"] = {"selection": {"cell": [{"q": 90, "k": 1}]}}
-    at.run()
-    assert looks(at) == (90, None), "the map moves, and its click is an old one"
-    click_token(at, 150)
-    assert looks(at) == (150, None)
-    assert "The map shows tokens 103 to 198" in words(at)
+def test_a_pair_of_one_s_own_is_asked_for_and_a_long_one_does_not_hold_the_page_up() -> None:
+    at = reveal(visit(PAGE, step="learns-of-france", text="The boys [MASK] playing."))
+    assert "Type a second sentence" in at.info[0].value
+    at.text_input(key=SECOND).set_value("The boy _ playing.").run()
+    assert not at.exception and titles(at) == ["Probability of was with one vector exchanged"]
+    more = "playing in the garden and singing in the house all day long"
+    at = visit(PAGE, step="learns-of-france", text=f"The boys [MASK] {more}.", second_text=f"The boy _ {more}.")
+    reveal(worked(reveal(at)))
+    assert len(titles(at)) == 1 and "one vector exchanged" in titles(at)[0]
+
+
+def test_the_challenge_is_kept_and_judged() -> None:
+    at = visit(PAGE, step="check")
+    at.text_input(key="_challenge.masked-language-model").set_value("My friend in France speaks only _.").run()
+    assert not at.exception and any("Here it is" in box.value for box in at.success)
+    for params in ({"mode": "Toy"}, {"teach": "1"}):
+        assert "**Challenge.**" not in words(visit(PAGE, step="check", **params))

@@ -145,8 +145,8 @@ def test_what_cannot_be_tested_is_said_and_a_pair_can_be_typed_all_the_same(offe
     assert "without a vocabulary head" in plain(words(at))
 
 
-def test_the_logit_lens_leads_here() -> None:
-    at = visit("9_Masked_language_model.py", step="logit-lens")
+def test_lesson_9_leads_here() -> None:
+    at = reveal(visit("9_Masked_language_model.py", step="learns-of-france"))
     experiment = experiment_of("patching")
     label = f"The experiment {experiment.title}: {experiment.question}"
     assert label in [link.proto.label for link in at.get("page_link")]

@@ -124,7 +124,7 @@ def test_a_class_goes_the_short_way_by_keyboard_and_nothing_counts() -> None:
 def test_the_short_way_works_with_a_model_that_writes() -> None:
     at = visit("9_Masked_language_model.py", way=SHORT, step="from-vector-to-word", model="lab-gpt2")
     click(reveal(at), "_short_next.from-vector-to-word")
-    assert step_of(at) == "many-steps" and done(at) == {("masked-language-model", "from-vector-to-word")}
+    assert step_of(at) == "learns-of-france" and done(at) == {("masked-language-model", "from-vector-to-word")}
 
 
 def test_a_toy_has_no_short_way_and_the_first_page_leaves_the_toy() -> None:

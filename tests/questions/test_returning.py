@@ -38,7 +38,7 @@ def test_a_lesson_asks_again_about_any_sentence(lesson: str, model: str) -> None
             assert len(question.options) == 2 or question.hint_after_wrong, question.id
 
 
-@pytest.mark.parametrize("lesson", ["masked-language-model", "inter-sentence-attention"])
+@pytest.mark.parametrize("lesson", ["head-specialization", "inter-sentence-attention"])
 def test_two_texts_give_two_questions_of_one_kind(lesson: str) -> None:
     texts = TEXTS[:2] if lesson != "inter-sentence-attention" else (SEVERAL, "Dogs bark at night. The cat sleeps.")
     first, second = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from lab.analysis.words.predictions import Candidate, Prediction, candidate, prediction_at
@@ -10,7 +11,14 @@ from lab.models.trace import Trace
 
 # The blank in a text, written as BERT's token for a hidden word, and replaced by the token of the model.
 BLANK = "[MASK]"
+_TYPED = re.compile(r"\[MASK\]|_+|▢")  # what a learner may type for a blank
 Run = Callable[[str], Trace]  # runs a text through the model
+
+
+def with_blank(model: LoadedModel, text: str) -> str:
+    """Return a text, whose blank may be typed as "_" or "▢", as ``model`` reads it: without a mask, up to the blank."""
+    mask = None if model.config.causal else model.mask
+    return _TYPED.split(text)[0].rstrip() if mask is None else mask[0].join(_TYPED.split(text))
 
 
 def blank_at(run: Run, model: LoadedModel, text: str) -> tuple[Trace, int] | None:

@@ -15,15 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NextSentence:
-    """The probability that the second text follows the first, for the pair in its own order and with its texts swapped.
-
-    The logits are (B follows A, B does not).
-    """
+    """The probability that the second text follows the first, for a pair in its order and with its texts swapped."""
 
     follows: float
     swapped: float
-    logits: tuple[float, float]
-    swapped_logits: tuple[float, float]
 
 
 def why_not(run: Trace) -> str | None:
@@ -47,7 +42,7 @@ def next_sentence(run: Trace) -> NextSentence | None:
     if not run.interventions.changes_nothing:
         raise ValueError("next_sentence compares plain runs; this one carries interventions.")
     other = trace(run.model, run.pair, run.text)
-    return NextSentence(follows(run), follows(other), _pair(run), _pair(other))
+    return NextSentence(follows(run), follows(other))
 
 
 @dataclass(frozen=True)
@@ -66,8 +61,3 @@ def try_pairs(model: LoadedModel, pairs: tuple[tuple[str, str], ...]) -> PairsTr
     others = zip((first for first, _ in pairs), [*seconds[1:], seconds[0]], strict=True)
     swapped = ((second, first) for first, second in pairs)
     return PairsTried(*(tuple(follows(trace(model, *each)) for each in way) for way in (pairs, swapped, others)))
-
-
-def _pair(run: Trace) -> tuple[float, float]:
-    yes, no = run.pair_logits.tolist()
-    return yes, no

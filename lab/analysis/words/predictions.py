@@ -18,7 +18,6 @@ import torch
 from numpy.typing import NDArray
 
 from lab.models import forward
-from lab.models.cores import breathe
 from lab.models.encoding import Encoding, word_of
 from lab.models.memo import once
 from lab.models.trace import Trace
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 Array = NDArray[np.float64]
-# The number of whole-vocabulary logit vectors in memory at once; 16 of GPT-2's take 6 MB in float64.
-_PLACES_AT_ONCE = 16
 
 
 @dataclass(frozen=True)
@@ -197,27 +194,10 @@ def candidates(prediction: Prediction, k: int, tokenizer: Tokenizer) -> tuple[Ca
 
 @dataclass(frozen=True, eq=False)
 class Likeliest:
-    """The k most probable words at every place: their ids and probabilities, each (n, k), the best first."""
+    """The k most probable words in each of n predictions: their ids and probabilities, each (n, k), the best first."""
 
     ids: NDArray[np.intp]
     probabilities: Array
-
-
-@once
-def likeliest(trace: Trace, k: int) -> Likeliest:
-    """Return the ``k`` most probable words at every place of the unchanged text, a few places at a time.
-
-    Raises ValueError for a model without a vocabulary head.
-    """
-    ids, values = [], []
-    for start in range(0, len(trace), _PLACES_AT_ONCE):
-        places = range(start, min(start + _PLACES_AT_ONCE, len(trace)))
-        breathe()
-        for found in predictions(trace, places, [None] * len(places)):
-            best = np.array(found.best(k), dtype=np.intp)
-            ids.append(best)
-            values.append(found.probabilities[best])
-    return Likeliest(np.stack(ids), np.stack(values))
 
 
 def rest(prediction: Prediction, shown: Sequence[int]) -> float:

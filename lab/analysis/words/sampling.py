@@ -67,25 +67,10 @@ class Sampling:
     by_top_p: NDArray[np.bool_]
     shares: Array
 
-    @property
-    def mass_by_top_k(self) -> float:
-        """The probability of the words that top-k keeps."""
-        return float(self.probabilities[self.by_top_k].sum())
-
-    @property
-    def mass_by_top_p(self) -> float:
-        """The probability of the words kept in the end, before renormalising."""
-        return float(self.probabilities[self.by_top_p].sum())
-
     @cached_property
     def kept(self) -> NDArray[np.int64]:
         """Ids of the words kept in the end, the most probable first."""
         return self.order[self.by_top_p[self.order]]
-
-    def span(self, token_id: int) -> tuple[float, float]:
-        """The start and the end of a kept word's share on [0, 1], along which the shares follow, largest first."""
-        before = float(self.shares[self.kept[: int(np.flatnonzero(self.kept == token_id)[0])]].sum())
-        return before, before + float(self.shares[token_id])
 
     def drawn(self, number: float) -> int:
         """Return the token whose share contains ``number`` in [0, 1), along which the shares follow, largest first.

@@ -1,21 +1,18 @@
-"""A softmax written out: one word's probability as a formula with numbers, and the sum in its denominator."""
+"""A softmax to move and written out: bars whose logits can be moved, and one word's probability as a formula."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-import pandas as pd
 import streamlit as st
 
 from lab.analysis.words import predictions
 from lab.analysis.words.predictions import Candidate, Prediction
 from lab.charts.components.softmax import Softmax
 from lab.course.words import in_tex
-from lab.lessons.masked_language_model.view import show_numbers
 from lab.ui.components import mount
 from lab.ui.reports import WordChosen, heard
-from lab.ui.terms import say
 
 _PLAYED, _CANDIDATE = "_softmax", "_candidate"
 
@@ -62,35 +59,4 @@ def written_out(chosen: Candidate, prediction: Prediction) -> str:
         rf"&= \frac{{e^{{({logit:.3f} - {largest:.3f}){over}}}}}{{{in_tex(prediction.total)}}} \\[8pt]"
         rf"&= \frac{{{in_tex(chosen.exponential)}}}{{{in_tex(prediction.total)}}} = {in_tex(chosen.probability, 4)}"
         r"\end{aligned}"
-    )
-
-
-def _small(rest: float) -> str:
-    """Write a sum with three decimals, or with two significant digits if the decimals would be zeros."""
-    return f"{rest:.3f}" if rest >= 0.0005 else f"{rest:.2g}"
-
-
-def show_sum(shown: Sequence[Candidate], prediction: Prediction) -> None:
-    """Show the parts of the divisor: the candidates on screen, all other words, and their sum."""
-    power = "e^(z − max)" if prediction.temperature == 1 else "e^((z − max)/T)"
-    table = pd.DataFrame(
-        {
-            "word": [each.word for each in shown],
-            "logit z": [each.logit for each in shown],
-            power: [each.exponential for each in shown],
-            "probability": [each.probability for each in shown],
-        }
-    )
-    show_numbers(table, **{power: "%.4g", "probability": "%.4g"})
-    if len(shown) == len(prediction.logits):
-        say(
-            f"These {len(shown)} words are the whole vocabulary. Their numbers in the column {power} add up to the "
-            f"divisor, **{prediction.total:.3f}**."
-        )
-        return
-    rest = predictions.rest(prediction, [each.token_id for each in shown])
-    say(
-        f"In the column {power}, the numbers of these {len(shown)} words add up to {prediction.total - rest:.3f}. The "
-        f"other {len(prediction.logits) - len(shown):,} words add {_small(rest)}. The sum over all words is the "
-        f"divisor, **{prediction.total:.3f}**."
     )

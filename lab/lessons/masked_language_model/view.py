@@ -7,8 +7,10 @@ from dataclasses import replace
 
 import pandas as pd
 
-from lab.analysis.words.masking import asked_next, asked_run
+from lab.analysis.words.in_blank import with_blank
+from lab.analysis.words.masking import asked_next
 from lab.analysis.words.predictions import next_prediction
+from lab.course.sentences.looks import is_story
 from lab.figures.sentence import sentence
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
@@ -22,7 +24,7 @@ from lab.ui.shared.prediction import look as look_at_place
 from lab.ui.tables import show_table
 
 # Steps that read the text as it is; the other steps ask about one place in it.
-WHOLE = ("every-place", "likelihood", "next-sentence")
+WHOLE = ("likelihood", "next-sentence")
 WRITES = "writing-on"
 # The model that writes if the learner chose a model that only fills blanks.
 WRITER = "lab-gpt2"
@@ -47,31 +49,20 @@ def look_at_writer(page: LessonPage, trace: Trace) -> PredictionView | None:
     """
     if trace.model.config.causal:
         return look_at_place(page, trace)
-    mask = trace.model.mask
-    before = trace.text.partition(mask[0])[0].rstrip() if mask else trace.text
-    run = runs.run(WRITER, before or trace.text, "", Interventions())
+    run = runs.run(WRITER, with_blank(runs.model(WRITER), trace.text) or trace.text, "", Interventions())
     place = asked_next(run.encoding)
     show_row(replace(sentence(run, place), read=place + 1, hint=_READ), lambda query, key: None)
     return PredictionView(page, run, run, (), (), place, next_prediction(run, place))
 
 
+def tells_story(view: PredictionView) -> bool:
+    """Return whether the view is the blank of the course's sentence, about which the findings are written."""
+    return is_story(view.trace) and not view.chosen
+
+
 def spot_of(view: PredictionView) -> Spot:
-    """The spot that questions about the place on screen are asked about."""
+    """The spot of the place on screen."""
     return Spot(view.trace, 0, 0, view.place, view.place)
-
-
-def asked_at(spot: Spot) -> tuple[Trace, int] | None:
-    """Return the run and the place of a question about a word, both from a spot.
-
-    On screen, the spot is the learner's blank. A spot of another lesson has no blank: there, the last word is hidden.
-    None if the model cannot be asked.
-    """
-    model = spot.trace.model
-    if model.headless:
-        return None
-    mask = model.mask
-    blank = mask is not None and spot.trace.token_ids[spot.query] == mask[1]
-    return (spot.trace, spot.query) if model.config.causal or blank else asked_run(spot.trace)
 
 
 def choose_temperature() -> float:
@@ -80,8 +71,5 @@ def choose_temperature() -> float:
 
 
 def show_numbers(table: pd.DataFrame, **formats: str) -> None:
-    """Draw a table whose numbers have four decimals, unless ``formats`` names another format for a column."""
-    columns = table.select_dtypes("number").columns
-    four = [name for name in columns if name not in formats]
-    table = table.assign(**{name: table[name].mask(table[name].abs() < 0.00005, 0.0) for name in four})  # no −0.0000
-    show_table(table, formats={name: formats.get(name, "%.4f") for name in columns})
+    """Draw a table whose numbers have two decimals, unless ``formats`` names another format for a column."""
+    show_table(table, formats={name: formats.get(name, "%.2f") for name in table.select_dtypes("number").columns})

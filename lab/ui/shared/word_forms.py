@@ -42,14 +42,11 @@ _STEPS = {"link": "map"}
 _CHOSEN = {"layer": (LAYER,), "link": (LAYER, HEAD, TOKEN, KEY_TOKEN), "dot": (LAYER, TOKEN)}
 
 
-def show_word_forms(
-    trace: Trace, watched: int, key: str, page: OnPage = ALONE, *, here: str = "", choose_lens: bool = True
-) -> Forming:
+def show_word_forms(trace: Trace, watched: int, key: str, page: OnPage = ALONE, *, here: str = "") -> Forming:
     """Draw the picture of ``trace`` and return its contents.
 
     Until somebody chooses a token, the picture shows token ``watched``, from 0. ``here`` is the id of the lesson that
-    shows the picture; the picture has no link to this lesson. ``choose_lens`` is True if the page has no other control
-    for the lens.
+    shows the picture; the picture has no link to this lesson.
     """
     _go_through()
     _begin(trace)
@@ -65,12 +62,13 @@ def show_word_forms(
     lens = READ_WITH.chosen() if READ_WITH.chosen() in lenses else (lenses[-1] if lenses else "")
     call = partial(word_forms, trace, at, str(cuts), lens == FITTED)
     chart = kept(trace, (word_forms, at, str(cuts), lens), call)
-    if alone.is_on():
-        page, choose_lens = replace(page, waits=False, fills="", hint=""), False
+    choose_lens = not alone.is_on()
+    if not choose_lens:
+        page = replace(page, waits=False, fills="", hint="")
     shown = () if alone.is_on() else _LESSONS.items()
     doors = {part: _told(lesson) for part, lesson in shown if lesson != here}
     hint = page.hint if at == watched and not cuts else ""
-    said = lens if choose_lens or lens != READ_WITH.chosen() else ""  # the page has its own control for the lens
+    said = lens if choose_lens or lens != READ_WITH.chosen() else ""
     offered = lenses if choose_lens else ()
     sent = chart.payload(replace(page, doors=doors, hint=hint, lenses=offered, lens=said))
     mount("word_forms", sent, key, heading=chart.heading, states=["act"], on_change=partial(_act, key, trace, at))

@@ -29,7 +29,6 @@ def test_both_orders_are_hugging_faces(tiny_checkpoint: TinyCheckpoint) -> None:
     found = next_sentence(run)
     assert found is not None
     assert [found.follows, found.swapped] == pytest.approx([z.softmax(-1)[0].item() for z in expected], abs=1e-5)
-    assert [*found.logits, *found.swapped_logits] == pytest.approx(torch.cat(expected).tolist(), abs=1e-4)
     assert abs(found.follows - found.swapped) > 1e-4  # the order is no matter of indifference to it
     assert why_not(run) is None
 

@@ -59,7 +59,7 @@ OTHERS = (
 
 
 @dataclass(frozen=True)
-class Look:
+class WordLook:
     """A head that looks from the blank at one of :data:`WORDS` in the sentence about France; counted from 0."""
 
     word: str
@@ -73,8 +73,8 @@ class CountryRow:
     """The plain run of a country's sentence.
 
     ``probability`` is the capital's, ``best`` the most probable word; ``weights`` are the shares that the heads of
-    :attr:`Story.looks`, in their order, give to the same word here. ``resting`` is, for each head that looks at the
-    country, the least share that a row of the other words and the full stop gives to [CLS] and [SEP] together.
+    :attr:`CourseStory.looks`, in their order, give to the same word here. ``resting`` is, for each head that looks at
+    the country, the least share that a row of the other words and the full stop gives to [CLS] and [SEP] together.
     """
 
     country: str
@@ -136,10 +136,10 @@ class OtherRow:
 
 
 @dataclass(frozen=True, eq=False)
-class Story:
+class CourseStory:
     """The claims of the course's story; heads and layers count from 0."""
 
-    looks: tuple[Look, ...]
+    looks: tuple[WordLook, ...]
     countries: tuple[CountryRow, ...]
     removed: tuple[RemovedRow, ...]
     exchanged: tuple[ExchangedRow, ...]
@@ -163,7 +163,7 @@ class Story:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class CapitalAsked:
     """The plain run of a country's sentence, and the capital's token; ``p`` holds the probabilities of all words."""
 
     country: str
@@ -183,6 +183,10 @@ class Asked:
     @property
     def known(self) -> bool:
         return int(self.p.argmax()) == self.capital_id
+
+
+# Makes the changes to the run of a country's sentence, from the run of another country's.
+Exchange = Callable[[CapitalAsked, CapitalAsked], Interventions]
 
 
 def place_of_blank(run: Trace) -> int:
@@ -209,13 +213,13 @@ def probabilities(run: Trace) -> Tensor:
     return run.logits(place_of_blank(run))[0].double().softmax(-1)
 
 
-def asked_about(model: LoadedModel, country: str, capital: str) -> Asked | None:
+def asked_about(model: LoadedModel, country: str, capital: str) -> CapitalAsked | None:
     """Return a country's plain run; None if the country or the capital is not one token of the model."""
     names = [model.tokenizer.encode(name, add_special_tokens=False).ids for name in (country, capital)]
     if any(len(ids) != 1 for ids in names):
         return None
     run = run_of(model, SENTENCE.format(country))
-    return Asked(country, capital, run, names[1][0], probabilities(run))
+    return CapitalAsked(country, capital, run, names[1][0], probabilities(run))
 
 
 def capitals() -> list[tuple[str, str]]:
@@ -223,22 +227,22 @@ def capitals() -> list[tuple[str, str]]:
     return [(country, capital) for country, capital in map(str.split, _DATA.read_text("utf-8").splitlines())]
 
 
-def looks_of(france: Asked) -> tuple[Look, ...]:
+def looks_of(france: CapitalAsked) -> tuple[WordLook, ...]:
     """Return the heads that look from the blank at a word of the sentence: at least :data:`LEAST` of their row."""
     rows = france.run.attention[:, :, france.blank]
     return tuple(
-        Look(word, layer, head, float(rows[layer, head, france.place(word)]))
+        WordLook(word, layer, head, float(rows[layer, head, france.place(word)]))
         for word in WORDS
         for layer, head in (rows[..., france.place(word)] >= LEAST).nonzero().tolist()
     )
 
 
-def heads_at(looks: Iterable[Look], word: str) -> frozenset[Head]:
+def heads_at(looks: Iterable[WordLook], word: str) -> frozenset[Head]:
     """Return the heads that look at one of :data:`WORDS`, as (layer, head)."""
     return frozenset((look.layer, look.head) for look in looks if look.word == word)
 
 
-def removals(asked: Asked, looks: Iterable[Look]) -> Iterator[tuple[str, Trace]]:
+def removals(asked: CapitalAsked, looks: Iterable[WordLook]) -> Iterator[tuple[str, Trace]]:
     """Yield runs of a sentence with the heads of a word removed or with a word cut off, each with its name."""
     chosen = tuple(looks)
     for word in WORDS:
@@ -253,7 +257,7 @@ def removals(asked: Asked, looks: Iterable[Look]) -> Iterator[tuple[str, Trace]]
         yield from cut_off(asked, word, place)
 
 
-def cut_off(asked: Asked, word: str, place: int) -> Iterator[tuple[str, Trace]]:
+def cut_off(asked: CapitalAsked, word: str, place: int) -> Iterator[tuple[str, Trace]]:
     """Yield the runs in which a token is cut off from the blank, and from everybody."""
     for said, way in (("the blank", Way.DIRECT), ("everybody", Way.BOTH)):
         yield f"{word} cut off from {said}", cut_run(asked.run, asked.blank, Cuts(((place, way),)))
@@ -264,19 +268,19 @@ def changed(run: Trace, changes: Interventions) -> Trace:
     return trace_encoding(run.model, run.encoding, changes)
 
 
-def brought(heads: Iterable[Head]) -> Callable[[Asked, Asked], Interventions]:
+def brought(heads: Iterable[Head]) -> Exchange:
     """Return the exchange of what ``heads`` bring to the blank."""
 
-    def changes(own: Asked, other: Asked) -> Interventions:
+    def changes(own: CapitalAsked, other: CapitalAsked) -> Interventions:
         return Interventions(swaps=swaps(other.run, heads, own.blank, other.blank))
 
     return changes
 
 
-def states(which: str, after: int) -> Callable[[Asked, Asked], Interventions]:
+def states(which: str, after: int) -> Exchange:
     """Return the exchange of the states of the country, the blank, or the other tokens after a layer."""
 
-    def changes(own: Asked, other: Asked) -> Interventions:
+    def changes(own: CapitalAsked, other: CapitalAsked) -> Interventions:
         named = {"country": {own.place("country")}, "blank": {own.blank}}
         places = named.get(which, set(range(len(own.run))) - set().union(*named.values()))
         taken = other.run.hidden_states[after]
@@ -292,7 +296,10 @@ def other_heads(model: LoadedModel, heads: frozenset[Head]) -> frozenset[Head]:
 
 
 def _exchanged(
-    change: str, after: int, pairs: Iterable[tuple[Asked, Asked]], make: Callable[[Asked, Asked], Interventions]
+    change: str,
+    after: int,
+    pairs: Iterable[tuple[CapitalAsked, CapitalAsked]],
+    make: Exchange,
 ) -> ExchangedRow:
     firsts, shares = [], []
     for own, other in pairs:
@@ -311,7 +318,7 @@ def said(change: str, run: Trace) -> SaidRow:
     return SaidRow(change, words, tuple(top.values.tolist()))
 
 
-def _of_france(france: Asked, rival: Asked, looks: tuple[Look, ...]) -> Iterator[SaidRow]:
+def _of_france(france: CapitalAsked, rival: CapitalAsked, looks: tuple[WordLook, ...]) -> Iterator[SaidRow]:
     """Yield what the model says in changed runs of the sentence about France."""
     model, heads = france.run.model, heads_at(looks, "country")
     last = max(layer for layer, _ in heads)
@@ -329,7 +336,7 @@ def _of_france(france: Asked, rival: Asked, looks: tuple[Look, ...]) -> Iterator
     yield said("network of the last layer at zero", changed(france.run, Interventions(zero_neurons=network)))
 
 
-def _of_other(model: LoadedModel, looks: tuple[Look, ...], text: str, pair: str, word: str) -> OtherRow:
+def _of_other(model: LoadedModel, looks: tuple[WordLook, ...], text: str, pair: str, word: str) -> OtherRow:
     run = run_of(model, text, pair)
     blank, key, words = place_of_blank(run), place_of(run, word), said("", run)
     weights = tuple(
@@ -350,13 +357,13 @@ def check(model: LoadedModel) -> None:
         raise ValueError(f"None of its heads gives {LEAST} of the blank’s attention to one of the words.")
 
 
-def _required(model: LoadedModel, named: tuple[str, str]) -> Asked:
+def _required(model: LoadedModel, named: tuple[str, str]) -> CapitalAsked:
     found = asked_about(model, *named)
     assert found is not None  # check() has asked
     return found
 
 
-def replicate(model: LoadedModel, progress: ProgressFunction = unwatched) -> Story:
+def replicate(model: LoadedModel, progress: ProgressFunction = unwatched) -> CourseStory:
     """Measure the story on ``model``, some minutes for a small model.
 
     ``progress`` receives the share done, 0 to 1; an exception it raises ends the run. Raises ValueError as
@@ -369,7 +376,7 @@ def replicate(model: LoadedModel, progress: ProgressFunction = unwatched) -> Sto
     known = [each for each in asked if each.known]
     removed = [_removed_row(name, each, run) for each in known for name, run in removals(each, looks)]
     progress(0.1)
-    return Story(
+    return CourseStory(
         looks,
         tuple(_country_row(each, looks) for each in asked),
         tuple(removed),
@@ -379,7 +386,7 @@ def replicate(model: LoadedModel, progress: ProgressFunction = unwatched) -> Sto
     )
 
 
-def _country_row(asked: Asked, looks: tuple[Look, ...]) -> CountryRow:
+def _country_row(asked: CapitalAsked, looks: tuple[WordLook, ...]) -> CountryRow:
     weights = tuple(
         float(asked.run.layer(look.layer).attention[look.head, asked.blank, asked.place(look.word)]) for look in looks
     )
@@ -388,14 +395,14 @@ def _country_row(asked: Asked, looks: tuple[Look, ...]) -> CountryRow:
     return CountryRow(asked.country, asked.capital, float(asked.p[asked.capital_id]), best, weights, resting)
 
 
-def _resting(asked: Asked, look: Look) -> float:
+def _resting(asked: CapitalAsked, look: WordLook) -> float:
     special = torch.tensor(asked.run.encoding.special)
     special[asked.blank] = False  # the mask is a special token, too
     rows = [place for place in range(len(asked.run)) if not special[place] and place != asked.blank]
     return float(asked.run.layer(look.layer).attention[look.head][rows][:, special].sum(-1).min())
 
 
-def _removed_row(change: str, asked: Asked, run: Trace) -> RemovedRow:
+def _removed_row(change: str, asked: CapitalAsked, run: Trace) -> RemovedRow:
     p = probabilities(run)
     return RemovedRow(change, asked.country, float(p[asked.capital_id]), _best(run, p))
 
@@ -405,7 +412,7 @@ def _best(run: Trace, p: Tensor) -> str:
 
 
 def _exchanges(
-    model: LoadedModel, known: list[Asked], heads: frozenset[Head], progress: ProgressFunction
+    model: LoadedModel, known: list[CapitalAsked], heads: frozenset[Head], progress: ProgressFunction
 ) -> Iterator[ExchangedRow]:
     every = list(permutations(known, 2))
     drawn = np.random.default_rng(0).choice(len(every), size=min(PATCHED_PAIRS, len(every)), replace=False)
@@ -430,5 +437,5 @@ def data_hash() -> str:
     return hashlib.sha256(repr((capitals(), SENTENCE, OTHERS, PATCHED_PAIRS)).encode()).hexdigest()
 
 
-MEASUREMENT = Measurement("story", __name__, Story, replicate, data_hash, check)
+MEASUREMENT = Measurement("story", __name__, CourseStory, replicate, data_hash, check)
 known = MEASUREMENT.known

@@ -11,7 +11,7 @@ import streamlit as st
 from lab.analysis.words.neighbours import nearest_in_table
 from lab.charts.base.colour import CHOSEN
 from lab.course.pages import lesson_of, number
-from lab.evidence.story import BLANK, COUNTRY, RIVAL, SENTENCE, Look, Story, known
+from lab.evidence.story import BLANK, COUNTRY, RIVAL, SENTENCE, CourseStory, WordLook, known
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.loading import LoadedModel
 from lab.ui import runs, selection
@@ -42,7 +42,7 @@ _TOP = 3
 
 
 @dataclass(frozen=True)
-class Sentence:
+class StorySentence:
     """A sentence of the story, the lesson and the step (ids) that show it, and the bars of its small figure."""
 
     text: str
@@ -52,7 +52,7 @@ class Sentence:
     bars: tuple[tuple[str, float], ...]
 
 
-def sentences(model: LoadedModel, found: Story) -> tuple[Sentence, ...]:
+def sentences(model: LoadedModel, found: CourseStory) -> tuple[StorySentence, ...]:
     """Return the five sentences with the numbers of the model and of its shipped story."""
     said = {row.change: row for row in found.said}
     plain, swapped = said["as it is"], said["heads at country, from Russia"]
@@ -63,34 +63,34 @@ def sentences(model: LoadedModel, found: Story) -> tuple[Sentence, ...]:
     p = plain.probabilities[0]
     words = [f"*{each.word}*" for each in near]
     return (
-        Sentence(
+        StorySentence(
             VECTORS.format(near=f"{', '.join(words[:-1])} and {words[-1]}"), "embeddings", "like-words",
             "Cosine with the row of france", tuple((each.word, each.cosine) for each in near),
         ),
-        Sentence(
+        StorySentence(
             LOOKS, "multi-head-attention", "all-heads", "Attention from the blank, in one head each",
             tuple((f"{_word(look)}, {look.layer + 1}-{look.head + 1}", look.weight) for look in looks),
         ),
-        Sentence(
+        StorySentence(
             COPIED, "multi-head-attention", "head-brings", "The best word, as it is and with two heads swapped",
             ((plain.words[0], p), (swapped.words[0], swapped.probabilities[0])),
         ),
-        Sentence(
+        StorySentence(
             SCORES.format(words=model.config.vocabulary), "masked-language-model", "from-vector-to-word",
             "The most probable words", tuple(zip(plain.words, plain.probabilities, strict=True))[:_TOP],
         ),
-        Sentence(
+        StorySentence(
             LEARNED.format(p=p, loss=-math.log(p)), "how-it-learns", "surprise", "Surprise of a word, −ln of its share",
             tuple((word, -math.log(each)) for word, each in zip(plain.words, plain.probabilities, strict=True))[:_TOP],
         ),
     )  # fmt: skip
 
 
-def _most(found: Story, word: str) -> Look:
+def _most(found: CourseStory, word: str) -> WordLook:
     return max((look for look in found.looks if look.word == word), key=lambda look: look.weight)
 
 
-def _word(look: Look) -> str:
+def _word(look: WordLook) -> str:
     return COUNTRY[0].lower() if look.word == "country" else look.word
 
 
@@ -114,7 +114,7 @@ def show_story(*, links: bool) -> None:
                 selection.open_page(lesson, name)
 
 
-def mini(sentence: Sentence) -> str:
+def mini(sentence: StorySentence) -> str:
     """Write the small figure of a sentence as HTML: a bar for each number, as long as its share of the largest."""
     most = max(value for _, value in sentence.bars)
     rows = "".join(

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from lab.evidence import story
-from lab.evidence.story import Story
+from lab.evidence.story import CourseStory
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from lab.models.loading import load_model
 
@@ -26,7 +26,7 @@ HEAD_WIDTH = WIDTH // HEADS
 
 
 @pytest.fixture(scope="module")
-def told() -> Story:
+def told() -> CourseStory:
     found = story.known(load_model(DEFAULT_MODEL))
     assert found is not None
     return found
@@ -89,7 +89,7 @@ def known() -> tuple[tuple[str, ...], Tensor, Tensor, Tensor]:
     return names, tokens[first], capitals[first], p[first]
 
 
-def test_the_countries_and_their_capitals(told: Story) -> None:
+def test_the_countries_and_their_capitals(told: CourseStory) -> None:
     assert [(row.country, row.capital) for row in told.countries] == list(countries())
     names, _, capitals, p = known()
     assert tuple(row.country for row in told.named) == names
@@ -97,7 +97,7 @@ def test_the_countries_and_their_capitals(told: Story) -> None:
     assert [row.probability for row in told.named] == pytest.approx(theirs.tolist(), abs=1e-4)
 
 
-def test_the_heads_that_look(told: Story) -> None:
+def test_the_heads_that_look(told: CourseStory) -> None:
     tokens = ids([f"The capital of {country} is [MASK]." for country, _ in countries()])
     attention = torch.stack(run(tokens)[1])  # (L, b, H, n, n)
     france = [country for country, _ in countries()].index("France")
@@ -136,7 +136,7 @@ def _same(row: story.ExchangedRow, theirs: tuple[int, int, int, float, float]) -
 
 
 @pytest.mark.parametrize(("change", "heads"), [("heads at country", (3, 5)), ("other heads of their layer", None)])
-def test_swaps(told: Story, change: str, heads: tuple[int, ...] | None) -> None:
+def test_swaps(told: CourseStory, change: str, heads: tuple[int, ...] | None) -> None:
     names, tokens, _, _ = known()
     chosen = heads or tuple(head for head in range(HEADS) if head not in (3, 5))
     columns = torch.cat([torch.arange(h * HEAD_WIDTH, (h + 1) * HEAD_WIDTH) for h in chosen])
@@ -165,7 +165,7 @@ def test_swaps(told: Story, change: str, heads: tuple[int, ...] | None) -> None:
 
 
 @pytest.mark.parametrize("which", ["country", "blank", "other tokens"])
-def test_exchanged_states(told: Story, which: str) -> None:
+def test_exchanged_states(told: CourseStory, which: str) -> None:
     names, tokens, _, _ = known()
     every = list(permutations(range(len(names)), 2))
     drawn = np.random.default_rng(0).choice(len(every), size=200, replace=False)
@@ -186,7 +186,7 @@ def test_exchanged_states(told: Story, which: str) -> None:
         _same(told.change(which, after), _counts(pairs, p))
 
 
-def test_removed_heads_and_words(told: Story) -> None:
+def test_removed_heads_and_words(told: CourseStory) -> None:
     names, tokens, capitals, _ = known()
     at = torch.arange(len(names))
 
@@ -216,13 +216,13 @@ def test_removed_heads_and_words(told: Story) -> None:
             compare(f"{word} cut off from {whom}", logits[:, BLANK].double().softmax(-1))
 
 
-def test_nobody_who_cannot_hear_the_country_says_anything_about_it(told: Story) -> None:
+def test_nobody_who_cannot_hear_the_country_says_anything_about_it(told: CourseStory) -> None:
     """A property: with the country cut off from everybody, all countries give the same run at the blank."""
     said = {row.best for row in told.removed if row.change == "country cut off from everybody"}
     assert len(said) == 1
 
 
-def test_the_sentence_about_france_and_the_others(told: Story) -> None:
+def test_the_sentence_about_france_and_the_others(told: CourseStory) -> None:
     said = {row.change: row for row in told.said}
     france = run(ids(["The capital of France is [MASK]."]))[0][0].topk(4)
     assert said["as it is"].words == tuple(tokenizer().convert_ids_to_tokens(france.indices))
@@ -256,7 +256,7 @@ def test_only_a_model_that_knows_france_has_the_story() -> None:
             story.check(load_model(model_id))
 
 
-def test_a_row_that_there_is_not_is_refused(told: Story) -> None:
+def test_a_row_that_there_is_not_is_refused(told: CourseStory) -> None:
     with pytest.raises(KeyError):
         told.change("heads at country", 3)
     assert replace(told, exchanged=()).looks == told.looks

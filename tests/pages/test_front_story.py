@@ -10,21 +10,21 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from lab.course.pages import lesson_of
 from lab.evidence import story
-from lab.front.story import Sentence, mini, sentences
+from lab.front.story import StorySentence, mini, sentences
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from lab.models.loading import load_model
 from tests.pages.apptest import visit, words
 
 
 @pytest.fixture(scope="module")
-def told() -> tuple[Sentence, ...]:
+def told() -> tuple[StorySentence, ...]:
     model = load_model(DEFAULT_MODEL)
     found = story.known(model)
     assert found is not None
     return sentences(model, found)
 
 
-def test_the_numbers_are_hugging_face_s(told: tuple[Sentence, ...]) -> None:
+def test_the_numbers_are_hugging_face_s(told: tuple[StorySentence, ...]) -> None:
     folder = EMBEDDED / DEFAULT_MODEL
     module, tokenizer = AutoModelForMaskedLM.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
     with torch.inference_mode():
@@ -41,7 +41,7 @@ def test_the_numbers_are_hugging_face_s(told: tuple[Sentence, ...]) -> None:
     assert "−ln 0.376 = 0.98" in told[-1].text and round(float(p.max()), 3) == 0.376
 
 
-def test_each_sentence_leads_to_a_step(told: tuple[Sentence, ...]) -> None:
+def test_each_sentence_leads_to_a_step(told: tuple[StorySentence, ...]) -> None:
     at = visit("12_The_end.py")
     for each in told:
         name = lesson_of(each.lesson).step(each.step).name
@@ -51,5 +51,5 @@ def test_each_sentence_leads_to_a_step(told: tuple[Sentence, ...]) -> None:
 
 
 def test_a_word_of_a_figure_is_text() -> None:
-    drawn = mini(Sentence("", "", "", "<b>", (("<i>", 1.0), ("a", 0.5))))
+    drawn = mini(StorySentence("", "", "", "<b>", (("<i>", 1.0), ("a", 0.5))))
     assert "<b>" not in drawn.replace("<b>1.00</b>", "").replace("<b>0.50</b>", "") and "&lt;i&gt;" in drawn

@@ -22,7 +22,7 @@ from lab.questions.returning import Spot
 from lab.ui import runs
 from lab.ui.parameters import MODE, TEACH, TOY
 from lab.ui.quiz.asking import draw_checks
-from lab.ui.quiz.challenge import Verdict, draw_challenge
+from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
 from lab.ui.shared.prediction import PredictionView
 
 LOOKS = 0.3  # head 6-4 does not look at a word to which it gives less
@@ -116,19 +116,19 @@ def show(view: PredictionView) -> Trace:
     return view.trace
 
 
-def look_at_entry(entry: str) -> Verdict:
+def look_at_entry(entry: str) -> ChallengeVerdict:
     """Look whether France decides in a sentence although head 4 of layer 6 does not look at it."""
     trace = runs.run(DEFAULT_MODEL, with_blank(runs.model(DEFAULT_MODEL), entry), "", Interventions())
     words = [label.lower() for label in trace.labels]
     if words.count("france") != 1 or words.count(BLANK) != 1:
-        return Verdict(met=False, said=NOT_ONE)
+        return ChallengeVerdict(met=False, said=NOT_ONE)
     (layer, head), blank, france = STORY_HEAD, words.index(BLANK), words.index("france")
     cut = effect(trace, blank, Cuts().cut(france, Way.BOTH))
     word = quoted(word_of(trace.model.tokenizer, cut.word))
     seen = {"word": word, "p": cut.was, "left": cut.kept}
     seen["weight"] = weight = float(trace.layer(layer).attention[head, blank, france])
     if cut.was < LEADS:
-        return Verdict(met=False, said=NO_WORD.format(**seen))
+        return ChallengeVerdict(met=False, said=NO_WORD.format(**seen))
     if not cut.matters:
-        return Verdict(met=False, said=KEEPS.format(**seen))
-    return Verdict(met=weight < LOOKS, said=(MET if weight < LOOKS else LOOKED).format(**seen))
+        return ChallengeVerdict(met=False, said=KEEPS.format(**seen))
+    return ChallengeVerdict(met=weight < LOOKS, said=(MET if weight < LOOKS else LOOKED).format(**seen))

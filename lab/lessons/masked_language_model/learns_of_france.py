@@ -23,7 +23,7 @@ from lab.analysis.words.predictions import word_of
 from lab.course.pages import experiment_of
 from lab.course.words import escaped, quoted, spoken
 from lab.evidence import story
-from lab.evidence.story import Story
+from lab.evidence.story import CourseStory
 from lab.lessons.masked_language_model import LESSON, figures
 from lab.lessons.masked_language_model.view import spot_of, tells_story
 from lab.models.encoding import TextError
@@ -174,7 +174,7 @@ def most(trace: Trace, place: int, other: Trace) -> str:
     )
 
 
-def _show_list(told: Story | None) -> None:
+def _show_list(told: CourseStory | None) -> None:
     """Show in how many pairs of countries the other capital wins, by the vector that is exchanged."""
     if told is None:
         return
@@ -183,7 +183,7 @@ def _show_list(told: Story | None) -> None:
     say(CITED)
 
 
-def counted(told: Story) -> pd.DataFrame:
+def counted(told: CourseStory) -> pd.DataFrame:
     """Count, for each exchanged vector and layer, the pairs in which the other country's capital wins."""
     layers = 1 + max(row.after for row in told.exchanged)
     names = ["at first", *(f"after {layer}" for layer in range(1, layers))]

@@ -17,7 +17,7 @@ from lab.questions.question import Option, Question
 from lab.questions.returning import Spot
 from lab.ui import runs
 from lab.ui.quiz.asking import draw_checks
-from lab.ui.quiz.challenge import Verdict, draw_challenge
+from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
 from lab.ui.shared.one_head import OneHead
 
 WANTED = """
@@ -60,17 +60,17 @@ def zero_or_mean(_: Spot) -> Question:
     )
 
 
-def judge(entry: str) -> Verdict:
+def judge(entry: str) -> ChallengeVerdict:
     """Look at a pair of countries: what the first one's sentence says with the two heads of the second one's."""
     names = [each.strip().lower() for each in re.split(r",|;| and ", entry) if each.strip()]
     if len(names) != 2 or names[0] == names[1]:
-        return Verdict(met=False, said=TWO)
+        return ChallengeVerdict(met=False, said=TWO)
     model, capitals = runs.model(DEFAULT_MODEL), {name.lower(): (name, capital) for name, capital in story.capitals()}
     asked = []
     for name in names:
         found = story.asked_about(model, *capitals[name]) if name in capitals else None
         if found is None or not found.known:
-            return Verdict(met=False, said=UNKNOWN.format(country=escaped(name[:40])))
+            return ChallengeVerdict(met=False, said=UNKNOWN.format(country=escaped(name[:40])))
         asked.append(found)
     own, other = asked
     france = story.asked_about(model, *story.COUNTRY)
@@ -81,7 +81,7 @@ def judge(entry: str) -> Verdict:
     word = model.tokenizer.id_to_token(int(p.argmax()))
     told = SAID.format(other=other.country, own=own.country, word=word, p=float(p.max()))
     met = word != other.capital.lower()
-    return Verdict(met=met, said=told + (MET if met else NOT_YET).format(capital=other.capital))
+    return ChallengeVerdict(met=met, said=told + (MET if met else NOT_YET).format(capital=other.capital))
 
 
 def show(view: OneHead) -> None:

@@ -119,13 +119,13 @@ def reading(found: Brought) -> str:
     )  # fmt: skip
 
 
-def from_the_list(found: story.Story) -> str:
+def from_the_list(found: story.CourseStory) -> str:
     """Say what the swaps do in all pairs of countries of the fixed list."""
     two, rest = found.change("heads at country"), found.change("other heads of their layer")
     return LIST.format(other=two.other, pairs=two.pairs, count=len(found.named), own=rest.own)
 
 
-def removed(found: Brought, told: story.Story) -> str:
+def removed(found: Brought, told: story.CourseStory) -> str:
     """Say what becomes of the word without the heads, in both ways, here and in the fixed list."""
     *_, zero, mean = found.rows
     zeros, means = (told.first_after(f"heads at country, {way}") for way in ("at zero", "at their mean"))

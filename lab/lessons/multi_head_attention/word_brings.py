@@ -101,7 +101,7 @@ def reading(asked: Asked, rows: list[CutOff]) -> str:
     )
 
 
-def from_the_list(found: story.Story) -> str:
+def from_the_list(found: story.CourseStory) -> str:
     """Say what the cuts do in the sentences about the countries of the fixed list."""
     verbs = sum(row.best == "is" for row in found.removed if row.change == "is cut off from everybody")
     kinds = found.first_after("capital cut off from everybody")

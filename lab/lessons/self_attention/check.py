@@ -11,7 +11,7 @@ from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.interventions import Interventions
 from lab.ui import runs
 from lab.ui.quiz.asking import draw_checks
-from lab.ui.quiz.challenge import Verdict, draw_challenge
+from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
 from lab.ui.shared.one_head import OneHead
 
 WANTED = """
@@ -27,13 +27,13 @@ TOLD = "The lab has told you about Italy. Find another country."
 _LEAST = 0.5
 
 
-def judge(entry: str) -> Verdict:
+def judge(entry: str) -> ChallengeVerdict:
     """Look at a country: where the head looks, and what the default model says."""
     named = {country.lower(): (country, capital) for country, capital in capitals()}
     if entry.strip().lower() == "italy":
-        return Verdict(met=False, said=TOLD)
+        return ChallengeVerdict(met=False, said=TOLD)
     if entry.strip().lower() not in named:
-        return Verdict(met=False, said=UNKNOWN.format(country=escaped(entry[:40])))
+        return ChallengeVerdict(met=False, said=UNKNOWN.format(country=escaped(entry[:40])))
     country, capital = named[entry.strip().lower()]
     trace = runs.run(DEFAULT_MODEL, STORY_TEXT.replace("France", country), "", Interventions())
     blank = trace.token_ids.index((trace.model.mask or ("", -1))[1])
@@ -43,9 +43,9 @@ def judge(entry: str) -> Verdict:
     said = trace.model.tokenizer.id_to_token(int(top.indices))
     looked = LOOKED.format(country=country, weight=weight, said=said, p=share(float(top.values)))
     if weight < _LEAST:
-        return Verdict(met=False, said=looked + ASIDE)
+        return ChallengeVerdict(met=False, said=looked + ASIDE)
     wrong = said != capital.lower()
-    return Verdict(met=wrong, said=looked + (MET.format(capital=capital) if wrong else RIGHT))
+    return ChallengeVerdict(met=wrong, said=looked + (MET.format(capital=capital) if wrong else RIGHT))
 
 
 def show(view: OneHead) -> None:

@@ -19,14 +19,14 @@ LONGEST = 200  # characters of an entry
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ChallengeVerdict:
     """Whether an entry shows what was wanted, and a sentence (Markdown) that says what the lab saw."""
 
     met: bool
     said: str
 
 
-def draw_challenge(lesson: str, wanted: str, placeholder: str, judge: Callable[[str], Verdict]) -> None:
+def draw_challenge(lesson: str, wanted: str, placeholder: str, judge: Callable[[str], ChallengeVerdict]) -> None:
     """Draw a challenge, with a field for one line, and what the lab saw in the learner's last entry.
 
     ``judge`` looks at an entry, which is never empty; it may raise :class:`lab.models.encoding.TextError` for a text
@@ -46,7 +46,7 @@ def draw_challenge(lesson: str, wanted: str, placeholder: str, judge: Callable[[
         try:
             found = judge(entry)
         except TextError as reason:
-            found = Verdict(met=False, said=str(reason))
+            found = ChallengeVerdict(met=False, said=str(reason))
         if found.met:
             did(lesson)
             st.success(found.said, icon=":material/check:")

@@ -40,7 +40,7 @@ class Planned:
 _BEGIN = "On the first page, let the class guess the word in the blank, play the picture, and cut one word off."
 _TEACH = "On the page Room, let the class teach a model: everybody writes one sentence with one of two labels."
 _LOOKS = Planned(8, "Follow the arcs of one head. Whose weights add up to 1?", "self-attention", "map", "looks-back")
-_HEADS = Planned(8, "Compare the heads of a layer.", "multi-head-attention", "all-heads", "shares-of-heads")
+_HEADS = Planned(8, "Cut a word off, and read what is left.", "multi-head-attention", "word-brings", "without-capital")
 _WORD = Planned(8, "Follow a vector to a word.", "masked-language-model", "from-vector-to-word", "others-fall")
 _STEP = Planned(8, "Move one weight, and watch the loss.", "how-it-learns", "one-step", "which-way")
 PLANS: Mapping[int, Sequence[Planned]] = {
@@ -49,8 +49,8 @@ PLANS: Mapping[int, Sequence[Planned]] = {
         Planned(6, _BEGIN),
         Planned(8, "Compare the vectors of two words.", "embeddings", "like-words", "cosine-of-one"),
         _LOOKS,
-        Planned(8, "Leave out the division by √d.", "self-attention", "scale", "without-scaling"),
         _HEADS,
+        Planned(8, "Swap what two heads bring.", "multi-head-attention", "head-brings", "two-heads-swapped"),
         Planned(8, "Read a map of sentences.", "inter-sentence-attention", "matrix", "longer-gets-more"),
         Planned(8, "See what a layer adds.", "feed-forward", "residual", "scaled-input"),
         _WORD,

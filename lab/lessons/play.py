@@ -81,7 +81,7 @@ def for_a_class() -> dict[str, Sequence[Asking]]:
     """
     return {
         lesson.id: sorted(
-            (asking for asking in askings(lesson) if asking.returns > 0 or asking.for_a_class),
+            (asking for asking in askings(lesson) if asking.returns > 0 or asking.for_a_class or asking.always),
             key=lambda asking: asking.returns,
         )
         for lesson in LESSONS

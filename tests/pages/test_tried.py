@@ -26,6 +26,9 @@ def test_a_sentence_that_was_tried_does_not_come_along_to_the_next_step_or_page(
         at.button(key="_try").click().run()
         assert "Monday" in (at.text_area(key="text").value or "")
         at = click(at, leave) if leave == "_next_step" else to(at, "pages/3_Self-attention.py")
+        if leave == "_next_page":
+            turn_to(at, "map")
+        at.segmented_control(key="_whose").set_value("Yours").run()
         assert at.text_area(key="text").value == CAT
         assert not [button for button in at.button if button.key == "_try_back"]
 
@@ -34,7 +37,8 @@ def test_what_is_typed_after_a_try_is_the_learner_s_own_and_comes_along() -> Non
     at = visit(PAGE, step="like-words", text=CAT)
     at.button(key="_try").click().run()
     at.text_area(key="text").set_value("Birds fly south.").run()
-    assert turn_to(at, "vectors").text_area(key="text").value == "Birds fly south."
+    turn_to(at, "vectors").segmented_control(key="_whose").set_value("Yours").run()
+    assert at.text_area(key="text").value == "Birds fly south."
 
 
 def test_another_head_that_is_tried_keeps_the_word_of_the_question_and_comes_along() -> None:

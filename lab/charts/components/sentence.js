@@ -81,7 +81,8 @@ function build(root, first, report) {
       const token = make(
         "button",
         { type: "button", class: kinds.filter(Boolean).join(" "), "data-word": label },
-        make("span", { class: "word" }, label),
+        // The dashed frame of a hidden token is its blank already.
+        make("span", { class: "word" }, header.hidden[place] && label === "▢" ? "\u2003" : label),
         make("span", { class: "share" }),
       );
       token.addEventListener("click", (event) => press(place, event.shiftKey));

@@ -146,7 +146,6 @@ FIRST_TOKEN = PlaceParameter("first_token", 0, 0, _MOST)
 DIMENSION = PlaceParameter("dimension", 0, 0, _MOST)
 FIRST_DIMENSION = PlaceParameter("first_dimension", 1, 1, _MOST)
 NEURON = PlaceParameter("neuron", 0, 0, _MOST)
-FIRST_NEURON = PlaceParameter("first_neuron", 0, 0, _MOST)
 MASKED = HiddenParameter("masked", "", written=True)
 HEADS = Name("heads", "", written=True)
 # The lines of these heads: whether they lead to special tokens, too, and how much of a row they cover (0: as usual).
@@ -175,8 +174,6 @@ MEASURE = Buttons("measure", MASS, (MASS, RELATIVE, MAXIMUM))
 BEHIND = Buttons("behind", AVERAGE, (AVERAGE, STRONGEST, ONE_HEAD))
 OFF = Buttons("off", ZERO, (ZERO, MEAN))
 # The other half of a layer. ``norm`` is the place of a LayerNorm, named as in its layer.
-NEURONS_DRAWN = Buttons("neurons_drawn", 96, (96, 32, 256))
-RESIDUAL = Buttons("residual", CHANGE_LENGTH, (CHANGE_LENGTH, CHANGE_COSINE))
 _NORMS = tuple(f"{side} {what}" for side in ("after", "before") for what in ("attention", "the feed-forward network"))
 NORM = Buttons("norm", "after attention", _NORMS)
 # Predictions.

@@ -18,8 +18,6 @@ from lab.course.sentences.tasks import TASKS as TASKS_BY_NAME
 from lab.course.ways import SHORT, WHOLE
 from lab.figures.choices import (
     BEST_WORD,
-    CHANGE_COSINE,
-    CHANGE_LENGTH,
     ENTROPY,
     FITTED,
     NEEDED,
@@ -175,7 +173,7 @@ BEHIND = Buttons("behind", AVERAGE, (AVERAGE, STRONGEST, ONE_HEAD))
 OFF = Buttons("off", ZERO, (ZERO, MEAN))
 # The other half of a layer. ``norm`` is the place of a LayerNorm, named as in its layer.
 _NORMS = tuple(f"{side} {what}" for side in ("after", "before") for what in ("attention", "the feed-forward network"))
-NORM = Buttons("norm", "after attention", _NORMS)
+NORM = Buttons("norm", "after the feed-forward network", _NORMS)
 # Predictions.
 TOP = Buttons("top", 10, (5, 10, 20))
 TEMPERATURE = Fraction("temperature", 1.0, 0.1, 2.0)

@@ -34,8 +34,8 @@ IDEA = """
 A neuron is a condition on a vector, but its numbers do not say which. Let the model read {count} short texts, and look
 where the neuron fires. These are the strongest places of **neuron {neuron:,} of layer {layer}**:"""
 READING = """
-Of its {strongest} strongest places, {repeats} are {token}. The texts have {token} in {occurs} places; at {hits} of
-them, the neuron is above 0."""
+At {repeats} of its {strongest} strongest places, the token is {token}. The texts have {token} in {occurs} places; at
+{hits} of them, the neuron is above 0."""
 WRITTEN = """
 A guess: it fires where *of* leads from an office or a place to a country, as in *president of the United States*. At
 *full of flowers*, it is silent."""

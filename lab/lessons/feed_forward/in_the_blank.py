@@ -33,11 +33,11 @@ CAPTION = """
 Each bar is a run in which the activation of one neuron is 0 at every token. You see the neurons that change the word
 most."""
 READING = """
-Without neuron {neuron:,} of layer {layer}, {word} goes from {before} to {after}. Of the {tried} neurons that add most
-here, {turned} turn the best word into another one if switched off alone."""
+Without neuron {neuron:,} of layer {layer}, {word} goes from {before} to {after}. Each of the {tried} neurons that add
+most here was switched off alone; the best word became another one {turned} times."""
 WRITTEN = """
-None of them alone turns *paris*, though all of them together do (*The plan of a layer*). One neuron can still matter: see
-the longest bar."""
+None of the layer’s {inner:,} neurons turns *paris* alone. Switched off together, they do (*The plan of a layer*). And
+a single neuron can matter: see the longest bar."""
 _SHOWN = 10
 # The page tries the neurons by itself if tokens times layers are at most this: half a second on one core.
 _QUICK = 150
@@ -56,7 +56,8 @@ def said(trace: Trace, place: int, layer: int, neuron: int) -> str:
         tried=len(every),
         turned=sum(each.then != best for each in every),
     )
-    return told + WRITTEN * (is_story(trace) and layer == STORY_HEAD[0])
+    ours = is_story(trace) and layer == STORY_HEAD[0]
+    return told + WRITTEN.format(inner=trace.model.config.ffn_width) * ours
 
 
 def changes(traced: Trace, place: int, layer: int, neuron: int) -> Figure:

@@ -146,7 +146,8 @@ def show(view: FeedForwardView) -> None:
 
 def said(view: FeedForwardView) -> str:
     """Say how much both halves add to the token, and what the model says without the network."""
-    attention, network = (float(each[view.token].norm()) for each in (view.layer.attention_output, view.layer.ffn_output))
+    layer, at = view.layer, view.token
+    attention, network = (float(each[at].norm()) for each in (layer.attention_output, layer.ffn_output))
     told = READING.format(layer=view.number, token=view.name, attention=attention, network=network)
     if view.says is not None:
         (best,), (other,) = (

@@ -12,7 +12,6 @@ from lab.charts.cells.heatmap import Heatmap
 from lab.charts.cells.strips import strips
 from lab.course.words import signed
 from lab.figures import sublayers
-from lab.figures.choices import CHANGE_LENGTH
 from lab.lessons.feed_forward import LESSON
 from lab.lessons.feed_forward.view import FeedForwardView, show_sentence
 from lab.models import forward
@@ -46,10 +45,11 @@ NUMBER = """
 In dimension {dimension}: {x} − ({mean}) ≈ {centred}. Divided by the deviation {deviation}, this is ≈ {standard}. Times
 γ = {gamma}, plus β = {beta}, it becomes ≈ {output}."""
 READING = """
-In layer {layer}, Δ is {attention:.1f} times as long as x in attention, and {network:.1f} times in the network. LayerNorm
-{where} brings the vector of {token} from length {before:.2f} to {between:.2f}; with γ and β, it is {after:.2f}."""
+In layer {layer}, attention adds to {token} a Δ {attention:.1f} times as long as x, and the network one {network:.1f}
+times as long. LayerNorm {where} brings the vector from length {before:.2f} to {between:.2f}; with γ and β, it is
+{after:.2f} long."""
 WRITTEN = """
-Beside so long a Δ, x seems lost. Yet it counts: if x is left out of the last sum, *paris* falls from {with_x:.2f} to
+Beside a Δ that long, x seems lost. Yet x counts: leave it out of the last sum, and *paris* falls from {with_x:.2f} to
 {without:.2f}."""
 PLACED = {
     False: "This model is **post-norm**, like BERT: LayerNorm comes after each sum. GPT-2 is **pre-norm**: only what a "
@@ -161,7 +161,7 @@ def show(view: FeedForwardView) -> None:
     """Draw how much each half of a layer adds to each token, and what LayerNorm does to the sum."""
     idea(IDEA)
     show_sentence(view)
-    draw(partial(sublayers.changes, view.trace, CHANGE_LENGTH, view.token), "changes")
+    draw(partial(sublayers.changes, view.trace, view.token), "changes")
     st.caption(CAPTION)
     say(WHY)
     say(NORMALIZES.format(width=view.config.width, learned=LEARNED[view.config.biases]))

@@ -50,8 +50,8 @@ WORDS = {
             "the walk": ("Two soldiers died in the march.", "It was a long march to the river."),
         },
         "The verb ends far from the month. But “Two soldiers died in the march.” ends as near as a sentence about a "
-        "cold month: there, *march* is a noun, too. So the vector shows how the word is used here, and this is not "
-        "always what it means.",
+        "cold month: there, *march* is a noun, too. One reading: the vector shows how a word is used, which is not always "
+        "what it means.",
     ),
     "bank": Word(
         "She sat on the bank of the river.",

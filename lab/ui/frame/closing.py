@@ -46,8 +46,8 @@ def try_this(why: str, label: str, changes: Mapping[Parameter[Any], Any], *, lea
     """Offer one change that is worth seeing: ``why`` says what to look for; the button ``label`` makes the ``changes``.
 
     A step makes only one such offer. If all parameters have the button's values already, nothing is drawn. The change
-    can be taken back, by :func:`offer_back` and by the browser's Back. Another sentence is for this step only, and so is
-    any change if it ``leaves``: the next step has the learner's again (:func:`leave_what_was_tried`).
+    can be taken back, by :func:`offer_back` and by the browser's Back. Another sentence is for this step only, and
+    so is any change if it ``leaves``: the next step has the learner's again (:func:`leave_what_was_tried`).
     """
     if all(parameter.chosen() == value for parameter, value in changes.items()):
         return

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 import torch
+from lab.lessons.feed_forward.by_token import said
 
 import lab
 from lab.analysis.layers.sublayers import sublayer_changes
 from lab.course.words import told_apart
 from lab.figures.sublayers import changes_by_token
-from lab.lessons.feed_forward.by_token import said
 from lab.models.catalogue import EMBEDDED
 from tests.checkpoints import Family
 from tests.models.reference import load_theirs

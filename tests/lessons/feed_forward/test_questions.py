@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 import torch
+from lab.lessons.feed_forward.order import another_word
 
 from lab.analysis.layers.excitation import neuron_survey
 from lab.analysis.layers.neurons_off import neurons_off
@@ -14,7 +15,6 @@ from lab.analysis.layers.sublayers import NormSteps, layer_norms, norm_steps
 from lab.lessons.feed_forward.excited_by import most_exciting_token, what_a_list_shows
 from lab.lessons.feed_forward.in_the_blank import one_decides
 from lab.lessons.feed_forward.neurons import which_adds_more, without_function
-from lab.lessons.feed_forward.order import another_word
 from lab.lessons.feed_forward.residual import most_changed, times_ten, without_sum
 from lab.models.interventions import Interventions
 from lab.models.loading import load_model

@@ -7,15 +7,15 @@ import re
 import numpy as np
 import pytest
 import torch
+from lab.analysis.layers.states import states
+from lab.lessons.feed_forward.through_the_layers import said as said_of
+from lab.lessons.feed_forward.through_the_layers import strips_of_states, words_and_turns
 from torch.nn.functional import cosine_similarity
 from transformers import BertModel, GPT2Model, PreTrainedModel
 
 import lab
-from lab.analysis.layers.states import states
 from lab.analysis.words.neighbours import is_whole
 from lab.course.words import plain
-from lab.lessons.feed_forward.through_the_layers import said as said_of
-from lab.lessons.feed_forward.through_the_layers import strips_of_states, words_and_turns
 from lab.models.catalogue import EMBEDDED
 from lab.models.encoding import word_of
 from lab.toy.models import constructed_toy

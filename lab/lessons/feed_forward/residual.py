@@ -28,12 +28,12 @@ from lab.ui.quiz.predictions import ask_beside
 from lab.ui.terms import say
 
 IDEA = """
-Attention and the network do not replace the vector x of a token. Each computes a vector Δ, and the layer goes on with
-x + Δ: a **residual connection**. Why does it add?"""
-CAPTION = "A cell is the length of Δ divided by the length of x, for each half of each layer and each token."
+Attention and the network are the two **sublayers** of a layer. A sublayer does not replace the vector x of a token: it
+computes a vector Δ, and the layer goes on with x + Δ, a **residual connection**. Why does it add?"""
+CAPTION = "A cell is the length of Δ divided by the length of x."
 WHY = """
-So each half only has to compute a change, and what earlier layers wrote can reach later layers. In training,
-corrections find a direct way back (He et al. 2016)."""
+So a sublayer only has to compute a change, and what earlier layers wrote can reach later layers and the word at the
+end. In training, corrections find a direct way back (He et al. 2016)."""
 NORMALIZES = """
 **LayerNorm** then brings the {width:,} numbers to one scale: mean 0, standard deviation 1. {learned}, so that some
 dimensions can count more than others."""
@@ -42,8 +42,8 @@ LEARNED = {
     False: "After that, a learned γ stretches each dimension",
 }
 NUMBER = """
-In dimension {dimension}: {x} − ({mean}) ≈ {centred}. Divided by the deviation {deviation}, this is ≈ {standard}. Times
-γ = {gamma}, plus β = {beta}, it becomes ≈ {output}."""
+The outlined number, in dimension {dimension}, is {x}. Less the mean ({mean}), and divided by the deviation
+({deviation}), it is {standard}. Times γ ({gamma}), plus β ({beta}), it becomes {output}."""
 READING = """
 In layer {layer}, attention adds to {token} a Δ {attention:.1f} times as long as x, and the network one {network:.1f}
 times as long. LayerNorm {where} brings the vector from length {before:.2f} to {between:.2f}; with γ and β, it is
@@ -53,9 +53,9 @@ Beside a Δ that long, x seems lost. Yet x counts: leave it out of the last sum,
 {without:.2f}."""
 PLACED = {
     False: "This model is **post-norm**, like BERT: LayerNorm comes after each sum. GPT-2 is **pre-norm**: only what a "
-    "half reads is normalized, and the sum may grow from layer to layer.",
-    True: "This model is **pre-norm**: only what a half reads is normalized, and the sum may grow from layer to layer. "
-    "BERT is **post-norm**: LayerNorm comes after each sum.",
+    "sublayer reads is normalized, and the sum may grow from layer to layer.",
+    True: "This model is **pre-norm**: only what a sublayer reads is normalized, and the sum may grow from layer to "
+    "layer. BERT is **post-norm**: LayerNorm comes after each sum.",
 }
 FIRST = " This first layer has no LayerNorm before attention: its input comes from the LayerNorm of the embeddings."
 
@@ -158,7 +158,7 @@ def without_x(trace: Trace, place: int) -> tuple[float, float]:
 
 
 def show(view: FeedForwardView) -> None:
-    """Draw how much each half of a layer adds to each token, and what LayerNorm does to the sum."""
+    """Draw how much each sublayer adds to each token, and what LayerNorm does to the sum."""
     idea(IDEA)
     show_sentence(view)
     draw(partial(sublayers.changes, view.trace, view.token), "changes")
@@ -180,13 +180,13 @@ def show(view: FeedForwardView) -> None:
 def one_number(steps: NormSteps) -> str:
     """Follow the number that is farthest from the mean through a LayerNorm."""
     at = farthest(steps)
-    names = ("x", "centred", "standard", "gamma", "beta", "output")
-    numbers = {name: signed(float(getattr(steps, name)[at]), 3) for name in names}
-    return NUMBER.format(dimension=at + 1, mean=signed(steps.mean, 3), deviation=signed(steps.deviation, 3), **numbers)
+    names = ("x", "standard", "gamma", "beta", "output")
+    numbers = {name: signed(float(getattr(steps, name)[at]), 4) for name in names}
+    return NUMBER.format(dimension=at + 1, mean=signed(steps.mean, 4), deviation=signed(steps.deviation, 4), **numbers)
 
 
 def said(view: FeedForwardView, where: str, steps: NormSteps) -> str:
-    """Say how long Δ is in both halves of the layer, and how long a LayerNorm makes the vector."""
+    """Say how long Δ is in both sublayers, and how long a LayerNorm makes the vector."""
     attention, network = sublayer_changes(view.trace).relative[view.layer.index, :, view.token]
     lengths = (float(np.linalg.norm(each)) for each in (steps.x, steps.standard, steps.output))
     before, between, after = lengths

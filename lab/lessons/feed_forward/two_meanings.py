@@ -37,8 +37,9 @@ class Word:
     finding: str
 
     @property
-    def sentences(self) -> tuple[str, ...]:
-        return tuple(text for texts in self.others.values() for text in texts)
+    def sentences(self) -> Mapping[str, str]:
+        """The other sentences, each with the use of the word."""
+        return {text: use for use, texts in self.others.items() for text in texts}
 
 
 WORDS = {
@@ -50,8 +51,8 @@ WORDS = {
             "the walk": ("Two soldiers died in the march.", "It was a long march to the river."),
         },
         "The verb ends far from the month. But “Two soldiers died in the march.” ends as near as a sentence about a "
-        "cold month: there, *march* is a noun, too. One reading: the vector shows how a word is used, which is not always "
-        "what it means.",
+        "cold month: there, *march* is a noun, too. One reading: the vector shows how a word is used, which is not "
+        "always what it means.",
     ),
     "bank": Word(
         "She sat on the bank of the river.",
@@ -74,8 +75,10 @@ WORDS = {
 }
 IDEA = """
 *{word}* is one row of the token table, whatever it means. Each layer then adds to its vector what comes from the words
-around it. How alike do its vectors stay to the one in *{first}*?"""
-CAPTION = "Before layer 1, only the places differ. Choose a layer in the sidebar to see the vectors after it."
+around it. How alike are its vectors to the one in *{first}* in the end?"""
+CAPTION = """
+A bar is the cosine with the vector of *{first}* Before layer 1, only the places of the words differ. The sidebar has
+the layer."""
 READING = "After layer {layer}, the cosine is {ranges}."
 RANGE = "{low:.2f} to {high:.2f} for {use}"
 NEAREST = """
@@ -107,9 +110,9 @@ def alike(traced: Trace, word: str, layer: int) -> Figure:
     """Draw :func:`cosines` as bars, in the order of the word's uses; the first use is in full colour."""
     told, values = WORDS[word], cosines(traced, word, layer)
     scale = Scale("Cosine", (min(0.0, *values), 1.0), ".2f")
-    title = f"Cosine of {word} with the one in “{told.first}”, after layer {layer + 1}"
-    strong = range(len(next(iter(told.others.values()))))
-    return bars(told.sentences, values, scale, title=title, highlight=strong)
+    names = [f"{number} {use}" for number, use in enumerate(told.sentences.values(), start=1)]
+    title, strong = f"After layer {layer + 1}", range(len(next(iter(told.others.values()))))
+    return bars(names, values, scale, title=title, highlight=strong)
 
 
 def show(view: FeedForwardView) -> None:
@@ -122,8 +125,12 @@ def show(view: FeedForwardView) -> None:
     selection.fit_name(SENSE, names, names[0])
     chosen = SENSE.buttons("Word", names, names[0])
     idea(IDEA.format(word=chosen.lower(), first=WORDS[chosen].first))
-    draw(partial(alike, view.trace, chosen, layer), "alike")
-    st.caption(CAPTION)
+    texts, picture = st.columns(2, gap="large")
+    with texts:
+        st.markdown("\n".join(f"{number}. {text}" for number, text in enumerate(WORDS[chosen].sentences, start=1)))
+    with picture:
+        draw(partial(alike, view.trace, chosen, layer), "alike")
+    st.caption(CAPTION.format(first=WORDS[chosen].first))
     last = layer + 1 == view.config.layers
     meaning(said(view.trace, chosen, layer))
     if last:
@@ -149,7 +156,7 @@ def nearest(model: LoadedModel, word: str) -> str:
     told, texts = WORDS[word], bundled_sentences()
     second = list(told.others.values())[1][0]
     uses = uses_of(model, word)
-    here, there = uses[0], uses[1 + told.sentences.index(second)]
+    here, there = uses[0], uses[1 + list(told.sentences).index(second)]
     words, others = (
         listed([quoted(each.word) for each in nearest_in_texts(use.trace, use.token, texts, _NEAREST).nearest])
         for use in (here, there)

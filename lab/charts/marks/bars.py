@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from lab.charts.base import alt, colour
 from lab.charts.base.axes import Domain, Scale
 from lab.charts.base.describe import describe_bars
-from lab.charts.base.figure import Figure, base, check_labels, numbers, written
+from lab.charts.base.figure import CANVAS_ABOVE, Figure, base, check_labels, numbers, ticks, written
 from lab.charts.base.plain import (
     dashed_rule,
     label_axis,
     number,
+    quiet_axis,
     ruled_axis,
     specification,
     spoken,
@@ -58,6 +59,22 @@ def bars(
     return Figure(spec, _data(array, highlight), 640, told, partial(table, array[:, None], labels, [scale.title]))
 
 
+def columns(
+    values: ArrayLike, scale: Scale, *, title: str, index_title: str = "Dimension", highlight: int | None = None
+) -> Figure:
+    """Draw `values` (columns,) as thin upright bars over 1, 2 … n, such as the 64 products of q · k.
+
+    Options and errors are the same as in `bars`.
+    """
+    array = numbers(values, ("values",), of="columns")
+    frame = base(title, 200, canvas=len(array) > CANVAS_ABOVE**2)
+    spec = specification(frame, _upright, len(array), scale, index_title)
+    indices = [str(index + 1) for index in range(len(array))]
+    told = describe_bars(array, indices, value_format=scale.format, kind="Columns")
+    made = partial(table, array[:, None], indices, [scale.title])
+    return Figure(spec, _data(array, highlight), "stretch", told, made)
+
+
 def _data(array: NDArray[np.float32], highlight: int | Sequence[int] | None) -> pd.DataFrame:
     chosen = np.full(len(array), highlight is None)
     if highlight is not None:
@@ -90,6 +107,20 @@ def _along(ends: Domain, scale: Scale) -> alt.X:
     left, right = _NUMBER if ends[0] < 0 else 0, _NUMBER if ends[1] > 0 else 0
     drawn = alt.Scale(domain=ends, range=[left, {"expr": f"width - {right}"}], nice=False, clamp=True)
     return alt.X("value:Q", title=scale.title, stack=None, scale=drawn, axis=ruled_axis(4))
+
+
+def _upright(count: int, scale: Scale, index_title: str) -> alt.LayerChart:
+    """Return the chart of `columns`."""
+    places = alt.Scale(domain=list(range(count)), paddingInner=0.15 if count <= 128 else 0, paddingOuter=0)
+    axis = quiet_axis(labelExpr="datum.value + 1", values=ticks(count), labelAngle=0)
+    up = alt.Y("value:Q", title=scale.title, stack=None, axis=ruled_axis(4))
+    if scale.domain is not None:
+        up = up.scale(domain=scale.domain)
+    layers = [
+        _bar({index_title: "datum.i + 1", scale.title: number("value")}).encode(up),
+        _zero().encode(alt.YDatum(0, type="quantitative"), alt.XValue(0), alt.X2Value("width")),
+    ]
+    return alt.LayerChart(layer=layers).encode(alt.X("i:O", title=index_title, scale=places, axis=axis))
 
 
 def _bar(lines: dict[str, str]) -> alt.Chart:

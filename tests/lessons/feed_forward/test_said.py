@@ -121,7 +121,7 @@ def test_x_counts_in_the_last_sum(run: Trace) -> None:
     theirs = in_theirs()
     module = theirs.block(LAST).get_submodule("output")
     before = likeliest(theirs)[0]
-    module.forward = lambda hidden, _x: module.LayerNorm(module.dense(hidden))  # type: ignore[method-assign,operator,assignment]
+    module.forward = lambda hidden, _x: module.LayerNorm(module.dense(hidden))  # type: ignore[assignment]
     after = dict(likeliest(theirs))
     found = residual.without_x(run, BLANK)
     assert before[0] == "paris" and found == pytest.approx((before[1], after["paris"]), abs=1e-4)
@@ -149,7 +149,8 @@ def test_no_single_neuron_of_layer_6_turns_paris_and_one_matters(run: Trace) -> 
     found = neurons_off(run, BLANK, LAST)
     theirs = in_theirs()
     theirs.written_by_neurons(LAST)[found[0].neuron] = 0
-    assert likeliest(theirs)[0] == ("paris", pytest.approx(found[0].after, abs=1e-4))
+    word, left = likeliest(theirs)[0]
+    assert word == "paris" and left == pytest.approx(found[0].after, abs=1e-4)
     assert found[0].after < 0.8 * found[0].before
     said = in_the_blank.said(run, BLANK, LAST, found[0].neuron)
     assert "another one 0 times" in said and "1,536 neurons turns *paris* alone" in said

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from lab.course.sentences.looks import STORY_TEXT
 from lab.course.words import quoted, signed
 from lab.lessons.feed_forward import LESSON
@@ -10,8 +12,8 @@ from lab.lessons.feed_forward.neurons import without_function
 from lab.lessons.feed_forward.residual import without_sum
 from lab.lessons.feed_forward.view import FAVOURITE, FeedForwardView
 from lab.models.catalogue import DEFAULT_MODEL
-from lab.models.interventions import Interventions
-from lab.ui import runs
+from lab.models.loading import LoadedModel
+from lab.models.trace import trace
 from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.challenge import Verdict, draw_challenge
 
@@ -31,36 +33,37 @@ SHOWN = frozenset({"president", "duke", "capital", "day", "man", "library", "ses
 def show(view: FeedForwardView) -> None:
     """Ask the three questions, and offer the challenge, which is about the course's model."""
     draw_checks(LESSON, [each(view.spot) for each in (without_function, what_a_list_shows, without_sum)])
-    if view.trace.model.id == DEFAULT_MODEL:
+    model = view.trace.model
+    if model.id == DEFAULT_MODEL:
         layer, neuron = (number + 1 for number in FAVOURITE)
-        wanted = WANTED.format(neuron=neuron, layer=layer, least=signed(in_story()))
-        draw_challenge(LESSON, wanted, "A sentence with of", judge)
+        wanted = WANTED.format(neuron=neuron, layer=layer, least=signed(in_story(model)))
+        draw_challenge(LESSON, wanted, "A sentence with of", partial(look_at, model))
 
 
-def strongest(text: str) -> tuple[float, str] | None:
+def strongest(model: LoadedModel, text: str) -> tuple[float, str] | None:
     """Return the largest activation of :data:`FAVOURITE` at an *of*, and the token before it; None without an *of*.
 
     Raises TextError for a text that the model cannot read.
     """
-    run = runs.run(DEFAULT_MODEL, text, "", Interventions())
+    run = trace(model, text)
     active = run.layer(FAVOURITE[0]).ffn_activation[:, FAVOURITE[1]].tolist()
     found = ((active[at], run.tokens[at - 1]) for at, token in enumerate(run.tokens) if token == "of" and at > 1)
     return max(found, default=None)
 
 
-def in_story() -> float:
+def in_story(model: LoadedModel) -> float:
     """Return the activation of :data:`FAVOURITE` at the *of* of the course's sentence."""
-    found = strongest(STORY_TEXT)
+    found = strongest(model, STORY_TEXT)
     assert found is not None
     return found[0]
 
 
-def judge(entry: str) -> Verdict:
+def look_at(model: LoadedModel, entry: str) -> Verdict:
     """Look whether an *of* of the entry excites the neuron more than the one of the course's sentence."""
-    found = strongest(entry)
+    found = strongest(model, entry)
     if found is None:
         return Verdict(met=False, said=NO_WORD)
-    (value, word), least = found, in_story()
+    (value, word), least = found, in_story(model)
     if word in SHOWN:
         return Verdict(met=False, said=LISTED.format(word=quoted(word)))
     told = MET if value > least else NOT_MET

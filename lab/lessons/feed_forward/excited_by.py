@@ -9,7 +9,7 @@ import streamlit as st
 
 from lab.analysis.layers.excitation import Excited, NeuronSurvey, neuron_survey
 from lab.analysis.layers.feed_forward import most_active
-from lab.course.words import escaped, quoted, signed, told_apart
+from lab.course.words import escaped, quoted, signed, spoken
 from lab.lessons.feed_forward import LESSON
 from lab.lessons.feed_forward.view import FAVOURITE, FeedForwardView, choose_neuron
 from lab.models.batches import ProgressFunction
@@ -25,7 +25,7 @@ from lab.ui.drawing import code
 from lab.ui.frame.closing import meaning, try_this
 from lab.ui.frame.header import idea
 from lab.ui.long_work import serial_of, unasked
-from lab.ui.parameters import LAYER, NEURON
+from lab.ui.parameters import LAYER, NEURON, TOKEN
 from lab.ui.sentence import show_sentence
 from lab.ui.terms import say
 from lab.ui.toys import toy_runs
@@ -39,7 +39,7 @@ At {repeats} of its {strongest} strongest places, the token is {token}. The text
 WRITTEN = """
 A guess: it fires where *of* leads from an office or a place to a country, as in *president of the United States*. At
 *full of flowers*, it is silent."""
-HERE = "In the sentence above, {token} excites it most: {value}."
+HERE = "At {token} in this sentence, its activation is {value}. Click another word to compare."
 CAVEAT = """
 A list of the strongest places is a hint, not a proof. It does not show where the neuron is silent, or whether the model
 needs it (*In the blank* asks this)."""
@@ -83,7 +83,7 @@ def show(view: FeedForwardView) -> None:
     survey = look_in_texts(view)
     if survey is None:
         return
-    view = _begin(view, survey)
+    view = _chosen_neuron(view, survey)
     layer, neuron = view.layer.index, view.neuron
     idea(IDEA.format(count=len(survey.encodings), neuron=neuron + 1, layer=view.number))
     found, common = survey.most_excited(layer, neuron), survey.commonest(layer, neuron)
@@ -95,9 +95,9 @@ def show(view: FeedForwardView) -> None:
     ours = view.trace.model.id == DEFAULT_MODEL and (layer, neuron) == FAVOURITE
     meaning(READING.format(token=token, **counts) + WRITTEN * ours)
     values = view.layer.ffn_activation[:, neuron]
-    here = int(values.argmax())
+    here = view.token if TOKEN.chosen() else int(values.argmax())
     show_sentence(view.trace, here)
-    say(HERE.format(token=told_apart(view.trace, here), value=signed(float(values[here]))))
+    say(HERE.format(token=spoken(view.trace, here), value=signed(float(values[here]))))
     st.caption(CAVEAT)
     choose_neuron(view)
     if ours and (other := survey.most_selective(_OTHER - 1)) is not None:
@@ -106,7 +106,7 @@ def show(view: FeedForwardView) -> None:
     code(NeuronSurvey.most_excited)
 
 
-def _begin(view: FeedForwardView, survey: NeuronSurvey) -> FeedForwardView:
+def _chosen_neuron(view: FeedForwardView, survey: NeuronSurvey) -> FeedForwardView:
     """Until somebody chooses a neuron, take the lesson's, or in another layer or model the most selective one."""
     layer = view.layer.index
     if view.page.selection[NEURON]:

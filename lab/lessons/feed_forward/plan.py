@@ -45,10 +45,11 @@ different directions."""
 READING = """
 In layer {layer}, attention adds a vector of length {attention:.2f} to {token}, and the network adds one of length
 {network:.2f}."""
-WORDS = " With the network, the best word is {best} ({before:.2f}); without it, {other} ({after:.2f})."
+WORDS = """
+With the network of layer {layer}, the best word is {best} ({before:.2f}); without it, {other} ({after:.2f})."""
 WRITTEN = """
-Attention has copied to the blank what the vector of *France* says. Without the network, the model makes *france* and
-*french* of this; with it, *paris*."""
+Attention has copied to the blank what the vector of *France* says. The model names the country from this alone; to
+name the capital, it needs the network."""
 CAVEAT = """
 This holds for this sentence. In the same sentence about other countries, the best word without the network is mostly
 *the* or a comma. So this is no rule about what the network does."""
@@ -78,8 +79,8 @@ def without_network(spot: Spot) -> Question:
             ),
             Option(
                 "*france*, the word to which attention looked",
-                "Attention has brought to the blank what the vector of *France* says. Without the network, that is "
-                "all there is.",
+                "The line in the plan leads past the network, so what attention has added still arrives. From it, the "
+                "model reads *france* and *french*.",
                 correct=True,
             ),
             Option(
@@ -145,15 +146,15 @@ def show(view: FeedForwardView) -> None:
 
 
 def said(view: FeedForwardView) -> str:
-    """Say how much both halves add to the token, and what the model says without the network."""
+    """Say what the model says with the network and without it; if it says no word, how much both halves add."""
     layer, at = view.layer, view.token
-    attention, network = (float(each[at].norm()) for each in (layer.attention_output, layer.ffn_output))
-    told = READING.format(layer=view.number, token=view.name, attention=attention, network=network)
-    if view.says is not None:
-        (best,), (other,) = (
-            candidates(prediction_at(run, view.says, None), 1, run.model.tokenizer)
-            for run in (view.trace, network_off(view.trace, view.layer.index))
-        )
-        words = {"best": quoted(best.word), "other": quoted(other.word)}
-        told += WORDS.format(before=best.probability, after=other.probability, **words)
+    if view.says is None:
+        attention, network = (float(each[at].norm()) for each in (layer.attention_output, layer.ffn_output))
+        return READING.format(layer=view.number, token=view.name, attention=attention, network=network)
+    (best,), (other,) = (
+        candidates(prediction_at(run, view.says, None), 1, run.model.tokenizer)
+        for run in (view.trace, network_off(view.trace, layer.index))
+    )
+    numbers = {"before": best.probability, "after": other.probability}
+    told = WORDS.format(layer=view.number, best=quoted(best.word), other=quoted(other.word), **numbers)
     return told + WRITTEN * view.in_story

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from lab.lessons.feed_forward.check import SHOWN, in_story, judge
+from lab.lessons.feed_forward.check import SHOWN, in_story, look_at
 from lab.lessons.feed_forward.excited_by import what_a_list_shows
 from lab.lessons.feed_forward.neurons import without_function
 from lab.lessons.feed_forward.plan import without_network
@@ -85,7 +85,7 @@ def test_a_list_of_the_strongest_shows_only_where_a_neuron_fires(run: Trace) -> 
     assert answer(what_a_list_shows, run).text == "The neuron fires at *and* in these twelve places"
 
 
-def test_the_challenge_refuses_what_the_list_has_shown() -> None:
+def test_the_challenge_refuses_what_the_list_has_shown(run: Trace) -> None:
     survey = finished_survey()
     before = {
         encoding.tokens[each.token - 1]
@@ -93,7 +93,7 @@ def test_the_challenge_refuses_what_the_list_has_shown() -> None:
         for encoding in (survey.encodings[each.text],)
     }
     assert before == SHOWN
-    assert not judge("The president of the United States spoke.").met
+    assert not look_at(run.model, "The president of the United States spoke.").met
 
 
 @pytest.mark.parametrize(
@@ -111,17 +111,17 @@ def test_the_challenge_refuses_what_the_list_has_shown() -> None:
 )
 def test_the_challenge_is_judged_by_the_neuron_s_activation(entry: str, met: bool) -> None:
     """By Hugging Face's activations, where there is an *of* after another word."""
-    found = judge(entry)
     run = trace(load_model("lab-minilm"), entry)
+    found, least = look_at(run.model, entry), in_story(run.model)
     theirs = in_theirs()
     caught: list[torch.Tensor] = []
     theirs.block(FAVOURITE[0]).get_submodule("intermediate").register_forward_hook(lambda *each: caught.append(each[2]))
     theirs.run(entry)
     values = [caught[0][0, at, FAVOURITE[1]].item() for at, token in enumerate(run.tokens) if token == "of" and at > 1]
-    assert found.met is met is (max(values, default=0) > in_story())
-    assert in_story() == pytest.approx(1.19, abs=0.005)
+    assert found.met is met is (max(values, default=0) > least)
+    assert least == pytest.approx(1.19, abs=0.005)
 
 
-def test_a_text_without_tokens_is_refused_by_the_lab() -> None:
+def test_a_text_without_tokens_is_refused_by_the_lab(run: Trace) -> None:
     with pytest.raises(TextError):
-        judge("\u200b")
+        look_at(run.model, "\u200b")

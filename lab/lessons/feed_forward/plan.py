@@ -48,8 +48,8 @@ In layer {layer}, attention adds a vector of length {attention:.2f} to {token}, 
 WORDS = """
 With the network of layer {layer}, the best word is {best} ({before:.2f}); without it, {other} ({after:.2f})."""
 WRITTEN = """
-Attention has copied to the blank what the vector of *France* says. The model names the country from this alone; to
-name the capital, it needs the network."""
+Attention has copied to the blank what the vector of *France* says. From this, the model names the country. To name the
+capital, it needs the network."""
 CAVEAT = """
 This holds for this sentence. In the same sentence about other countries, the best word without the network is mostly
 *the* or a comma. So this is no rule about what the network does."""

@@ -29,7 +29,7 @@ from lab.ui.terms import say
 
 
 @dataclass(frozen=True)
-class Word:
+class WordInSentences:
     """A word in several sentences: the first one, the others by the use of the word, and the finding about them."""
 
     first: str
@@ -43,7 +43,7 @@ class Word:
 
 
 WORDS = {
-    "March": Word(
+    "March": WordInSentences(
         "They met in March.",
         {
             "the month": ("The war ended in March.", "She was born in March.", "March was a very cold month."),
@@ -54,7 +54,7 @@ WORDS = {
         "cold month: there, *march* is a noun, too. One reading: the vector shows how a word is used, which is not "
         "always what it means.",
     ),
-    "bank": Word(
+    "bank": WordInSentences(
         "She sat on the bank of the river.",
         {
             "a river": (

@@ -130,6 +130,7 @@ def test_excited_tokens_are_marked_in_their_texts() -> None:
 
 def test_layer_norm_is_followed_by_one_number() -> None:
     at = open_step("residual", text="She opened the door.", layer="3", token="2", norm="after attention")
+    unfold(at, "_one_number")
     layer = lab.trace(runs.model(DEFAULT_MODEL), "She opened the door.").layer(2)
     assert layer.attention_norm is not None
     (told,) = re.findall(r"in dimension (\d+), is .* it becomes (\S+)\.", words(at).replace("\n", " "))

@@ -41,8 +41,8 @@ A guess: it fires where *of* leads from an office or a place to a country, as in
 *full of flowers*, it is silent."""
 HERE = "At {token} in this sentence, its activation is {value}. Click another word to compare."
 CAVEAT = """
-A list of the strongest places is a hint, not a proof. It does not show where the neuron is silent, or whether the model
-needs it (*In the blank* asks this)."""
+A list of the strongest places is a hint, not a proof. It shows neither where the neuron is silent, nor whether the
+model needs it."""
 _CONTEXT = 60  # characters of a text on either side of a token
 _OTHER = 4  # the layer, from 1, whose most selective neuron is offered
 

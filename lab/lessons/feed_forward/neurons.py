@@ -37,8 +37,8 @@ HOLDS_BACK = {
     "gelu": "GELU lets large sums through, and holds back sums below 0: the least that comes out is −0.17.",
 }
 ADDS = """
-Each neuron has a vector of its own: its row of the second matrix, $W_2$. The network multiplies the vector of each
-neuron by its activation, and adds up all {inner:,} products."""
+Each neuron has a vector of its own: its row of the second matrix, $W_2$. The network adds up all {inner:,} vectors,
+each times its neuron’s activation."""
 BELOW = " A neuron below 0 adds little, but many of them can add up."
 WHY = """
 **Why a function?** Without it, two matrices could do no more than one: $(x\\,W_1)\\,W_2 = x\\,(W_1 W_2)$. With it, each
@@ -108,9 +108,9 @@ def show(view: FeedForwardView) -> None:
     if silent(view.layer):
         st.info(SILENT, icon=":material/info:")
     kind = "relu" if config.activation == "relu" else "gelu"
+    say(ADDS.format(inner=len(sums)) + BELOW * (kind == "gelu"))
     above = int((sums > 0).sum())
     meaning(READING.format(token=view.name, above=above, inner=len(sums), holds_back=HOLDS_BACK[kind]))
-    say(ADDS.format(inner=len(sums)) + BELOW * (kind == "gelu"))
     say(WHY)
     choose_neuron(view)
     with st.expander(f"{function}, written out", on_change="rerun", key="_written_out") as written:

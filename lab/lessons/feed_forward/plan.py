@@ -52,7 +52,7 @@ Attention has copied to the blank what the vector of *France* says. From this, t
 capital, it needs the network."""
 CAVEAT = """
 This holds for this sentence. In the same sentence about other countries, the best word without the network is mostly
-*the* or a comma. So this is no rule about what the network does."""
+*the* or a comma. So do not take this as a rule about the network."""
 _WORDS, _TRIED = 5, 4
 
 
@@ -140,7 +140,7 @@ def show(view: FeedForwardView) -> None:
     if view.in_story:
         say(CAVEAT)
     if is_story(view.trace):
-        why = f"layer {_TRIED}. Does the model need the network of this layer as much?"
+        why = f"layer {_TRIED}. Does the model need its network, too?"
         try_this(why, f"Take layer {_TRIED}", {LAYER: _TRIED}, leaves=True)
     code(forward.pre_norm_layer if view.config.pre_norm else forward.post_norm_layer)
 

@@ -28,18 +28,18 @@ from lab.ui.quiz.predictions import ask_beside
 from lab.ui.terms import say
 
 IDEA = """
-Attention and the network are the two **sublayers** of a layer. A sublayer does not replace the vector x of a token: it
-computes a vector Δ, and the layer goes on with x + Δ, a **residual connection**. Why does it add?"""
+Attention and the network, the **sublayers** of a layer, do not replace the vector x of a token. Each computes a vector
+Δ, and the layer goes on with x + Δ: a **residual connection**. Why?"""
 CAPTION = "A cell is the length of Δ divided by the length of x."
 WHY = """
-So a sublayer only has to compute a change, and what earlier layers wrote can reach later layers and the word at the
-end. In training, corrections find a direct way back (He et al. 2016)."""
+A sublayer then only has to compute a change, and the work of earlier layers can reach the end. In training, corrections
+find a direct way back (He et al. 2016)."""
 NORMALIZES = """
-**LayerNorm** then brings the {width:,} numbers to one scale: mean 0, standard deviation 1. {learned}, so that some
-dimensions can count more than others."""
+**LayerNorm** brings the {width:,} numbers to one scale: mean 0, standard deviation 1. {learned}, so that some
+dimensions count more than others."""
 LEARNED = {
-    True: "After that, a learned γ stretches each dimension, and a learned β shifts it",
-    False: "After that, a learned γ stretches each dimension",
+    True: "Then a learned γ stretches each dimension, and a learned β shifts it",
+    False: "Then a learned γ stretches each dimension",
 }
 NUMBER = """
 The outlined number, in dimension {dimension}, is {x}. Less the mean ({mean}), and divided by the deviation
@@ -170,9 +170,11 @@ def show(view: FeedForwardView) -> None:
     where = NORM.choose("Which LayerNorm", list(every))
     steps = every[where]
     draw(partial(norm_stages, view.trace, layer, where, view.token), "layer-norm")
-    st.caption(one_number(steps))
     meaning(said(view, where, steps))
     ask_beside(LESSON, scaled_input(view.spot))
+    with st.expander("One number through LayerNorm", on_change="rerun", key="_one_number") as one:
+        if one.open:
+            say(one_number(steps))
     say(PLACED[view.config.pre_norm] + FIRST * (view.layer.weights.norm_1 is None))
     code(forward.pre_norm_layer if view.config.pre_norm else forward.post_norm_layer, forward.layer_norm)
 

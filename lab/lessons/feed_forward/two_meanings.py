@@ -74,11 +74,11 @@ WORDS = {
     ),
 }
 IDEA = """
-*{word}* is one row of the token table, whatever it means. Each layer then adds to its vector what comes from the words
-around it. In the end, how alike are its vectors in other sentences to the one in *{first}*?"""
+*{word}* is one row of the token table, whatever it means. Each layer adds to its vector what comes from the words
+around it. How alike is its vector, in the end, to the one in *{first}*?"""
 CAPTION = """
-A bar is the cosine with the vector of *{first}* Before layer 1, only the places of the words differ. You
-can choose another layer in the sidebar."""
+A bar is the cosine with the vector of *{first}* Before layer 1, only the places differ. Choose
+another layer in the sidebar."""
 READING = "After layer {layer}, the cosine is {ranges}."
 RANGE = "{low:.2f} to {high:.2f} for {use}"
 NEAREST = """

@@ -12,7 +12,6 @@ import numpy as np
 from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.layers.feed_forward import nearly_silent
 from lab.course.words import beside
-from lab.lessons.feed_forward.changes import MUCH, layers_named
 from lab.models.catalogue import EMBEDDED
 from lab.models.fitted_lens import FOLDER
 from lab.models.fitted_lens import RECORD as RECORD_OF_LENS
@@ -22,6 +21,8 @@ from training.curve import curve
 from training.evaluation.heads import SENTENCES
 from training.evaluation.outside import RECORD
 
+# A sublayer adds much to a token if Δ is this many times as long as x.
+MUCH = 10.0
 _HOW, _PICTURE = "## How it was made", "![Loss over training tokens](loss.svg)\n"
 
 
@@ -102,6 +103,12 @@ def heads(figures: Mapping[str, Any]) -> str:
          "| pattern | the head that shows it most | score | uniform head | best untrained head | named heads |",
          "| --- | --- | --- | --- | --- | --- |", *rows]
     )  # fmt: skip
+
+
+def layers_named(layers: list[int]) -> str:
+    """Layers, given from 0, as text names them: "Layer 2", "Layers 1, 2 and 4"."""
+    names = [str(i + 1) for i in layers]
+    return f"Layer {names[0]}" if len(names) == 1 else f"Layers {', '.join(names[:-1])} and {names[-1]}"
 
 
 def residual_stream(figures: Mapping[str, list[float]]) -> str:

@@ -17,8 +17,6 @@ from lab.course.sentences.examples import example_named
 from lab.course.sentences.tasks import TASKS as TASKS_BY_NAME
 from lab.course.ways import SHORT, WHOLE
 from lab.figures.choices import (
-    CHANGE_COSINE,
-    CHANGE_LENGTH,
     FITTED,
     NEEDED,
     PATCHED,
@@ -141,7 +139,6 @@ PLACE = PlaceParameter("place", 0, 0, _MOST)
 DIMENSION = PlaceParameter("dimension", 0, 0, _MOST)
 FIRST_DIMENSION = PlaceParameter("first_dimension", 1, 1, _MOST)
 NEURON = PlaceParameter("neuron", 0, 0, _MOST)
-FIRST_NEURON = PlaceParameter("first_neuron", 0, 0, _MOST)
 MASKED = HiddenParameter("masked", "", written=True)
 HEADS = Name("heads", "", written=True)
 # The lines of these heads: whether they lead to special tokens, too, and how much of a row they cover (0: as usual).
@@ -170,10 +167,8 @@ MEASURE = Buttons("measure", MASS, (MASS, RELATIVE, MAXIMUM))
 BEHIND = Buttons("behind", AVERAGE, (AVERAGE, STRONGEST, ONE_HEAD))
 OFF = Buttons("off", ZERO, (ZERO, MEAN))
 # The other half of a layer. ``norm`` is the place of a LayerNorm, named as in its layer.
-NEURONS_DRAWN = Buttons("neurons_drawn", 96, (96, 32, 256))
-RESIDUAL = Buttons("residual", CHANGE_LENGTH, (CHANGE_LENGTH, CHANGE_COSINE))
 _NORMS = tuple(f"{side} {what}" for side in ("after", "before") for what in ("attention", "the feed-forward network"))
-NORM = Buttons("norm", "after attention", _NORMS)
+NORM = Buttons("norm", "after the feed-forward network", _NORMS)
 # Predictions.
 TOP = Buttons("top", 10, (5, 10, 20))
 TEMPERATURE = Fraction("temperature", 1.0, 0.1, 2.0)

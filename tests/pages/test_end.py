@@ -69,7 +69,7 @@ def test_with_all_done_it_says_that_the_way_is_done(name: str) -> None:
 
 
 def test_the_short_way_lists_only_its_own_lessons() -> None:
-    every, at = everything(SHORT), with_progress(everything(SHORT).did("feed-forward", "order"), END, way=SHORT)
+    every, at = everything(SHORT), with_progress(everything(SHORT).did("feed-forward", "neurons"), END, way=SHORT)
     assert lesson_of("feed-forward").objectives[0] not in words(at)
     at = with_progress(every, END)
     assert f"{NOTHING}: Attention metrics" in words(at) and go_on(at)

@@ -83,7 +83,6 @@ def test_none_before_a_class_and_none_about_a_toy(given: dict[str, str]) -> None
     ("lesson", "wanted"),
     [
         ("self-attention", "most-even"),
-        ("feed-forward", "most-exciting-token"),
         ("head-specialization", "best-head-next_token"),
         ("head-specialization", "looks-most-content_words"),
     ],

@@ -179,7 +179,7 @@ def test_a_link_names_a_head_even_where_it_is_the_default() -> None:
     ("page", "link"),
     [
         ("9_Masked_language_model.py", {"temperature": "0.5", "top": "20"}),
-        ("8_Feed-forward_and_LayerNorm.py", {"norm": "after the feed-forward network", "neurons_drawn": "32"}),
+        ("8_Feed-forward_and_LayerNorm.py", {"norm": "after attention", "neuron": "32"}),
         ("2_Embeddings.py", {"segments": "left out", "order": "shuffled"}),
         ("4_Multi-head_attention.py", {"other_head": "3", "layer": "2", "token": "3"}),
         ("3_Self-attention.py", {"mode": "Toy", "toy_weights": "Random"}),
@@ -213,7 +213,11 @@ LINKS: list[tuple[dict[str, str], dict[str, Any], str]] = [
     ({"layer": "2", "head": "٣"}, {"layer": 2, "head": 1}, ""),  # the page tells, when it knows how many there are
     ({"model": "../secret"}, {"model": DEFAULT_MODEL}, "no model called"),
     ({"other_model": "nope"}, {"other_model": "lab-gpt2"}, "no model called"),
-    ({"norm": "somewhere", "off": "Mean"}, {"norm": "after attention", "off": "Mean"}, "norm must be one of"),
+    (
+        {"norm": "somewhere", "off": "Mean"},
+        {"norm": "after the feed-forward network", "off": "Mean"},
+        "norm must be one of",
+    ),
     ({"text": "a" * 5000}, {"text": "a" * 4000}, "longer than 4000 characters"),
     ({"text": "\U0001f600", "pair": ""}, {"text": "\U0001f600", "pair": ""}, ""),
     ({"pe_base": "100", "pe_width": "1"}, {"pe_base": 100, "pe_width": 64}, "pe_width must be a number from 4 to 512"),

@@ -165,15 +165,6 @@ class NeuronSurvey:
         fits = (values[-1] > 0) & (share <= SELDOM) & (best >= _MOST)
         return int(torch.where(fits, best - share, -1.0).argmax()) if fits.any() else None
 
-    def share_positive(self, layer: int, neuron: int) -> float:
-        """Return the share of the tokens read so far at which the activation is above 0; 0 before any token is read."""
-        return float(self._excited(layer, neuron).sum()) / max(self.tokens, 1)
-
-    def base_rate(self, layer: int) -> float:
-        """Return the mean of :meth:`share_positive` over the neurons of a layer."""
-        every = self._values.shape[-1] * max(self.tokens, 1)
-        return float(np.bitwise_count(self._positive[layer]).sum()) / every
-
     def _excited(self, layer: int, neuron: int) -> NDArray[np.bool_]:
         """Return a mask of the tokens at which the activation is above 0, (tokens of all texts,)."""
         byte, bit = divmod(neuron, 8)

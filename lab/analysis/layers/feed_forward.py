@@ -110,18 +110,6 @@ def most_active(layer: LayerTrace, token: int, k: int) -> list[int]:
     return [int(i) for i in np.argsort(-active, kind="stable")[:k]]
 
 
-def most_its_own(layer: LayerTrace, token: int) -> int | None:
-    """Return the neuron whose activation at ``token`` is furthest above its activation at every other token.
-
-    None if no neuron's activation at ``token`` is at least twice its activation at any other token.
-    """
-    active = layer.ffn_activation.numpy()
-    here, others = active[token], np.delete(active, token, axis=0).max(axis=0, initial=0.0)
-    lead = np.where((here > 0) & (here >= 2 * others), here - others, 0.0)
-    best = int(lead.argmax())
-    return best if lead[best] > 0 else None
-
-
 @once
 def active_on_words(trace: Trace) -> Array:
     """Return the share of each layer's activations above 0, (layers,), over all tokens that are not special.
@@ -139,17 +127,6 @@ def nearly_silent(shares: Array) -> list[int]:
     The threshold of a tenth is the lab's own: no paper states when a layer is silent.
     """
     return [int(i) for i in np.flatnonzero(shares < np.median(shares) / 10)]
-
-
-@torch.inference_mode()
-def reached_tokens(trace: Trace, layer: int, token: int) -> tuple[int, ...]:
-    """The tokens at which the network's activations change if the vector at ``token`` is replaced by its negative."""
-    of, config = trace.layer(layer), trace.model.config
-    x = ffn_input(of).clone()
-    x[token] = -x[token]
-    after = forward.feed_forward(x, of.weights, config.activation).activation
-    moved = (after - of.ffn_activation).abs().amax(dim=1) > 1e-4
-    return tuple(moved.nonzero().flatten().tolist())
 
 
 def silent(layer: LayerTrace) -> bool:

@@ -18,7 +18,6 @@ from lab.analysis.words.predictions import prediction_at
 from lab.models import forward
 from lab.models.ablation import ablate_each_neuron
 from lab.models.cores import alone
-from lab.models.encoding import word_of
 from lab.models.memo import once
 from lab.models.trace import Trace
 
@@ -32,13 +31,12 @@ AT_ONCE = 8
 
 @dataclass(frozen=True)
 class NeuronOff:
-    """A neuron, its activation at the place, and the best word's probability with and without the neuron.
+    """A neuron, and the best word's probability with and without it.
 
     ``then`` is the id of the most probable word without the neuron.
     """
 
     neuron: int
-    activation: float
     before: float
     after: float
     then: int
@@ -46,15 +44,6 @@ class NeuronOff:
     @property
     def change(self) -> float:
         return self.after - self.before
-
-
-@dataclass(frozen=True)
-class WordChange:
-    """A word, and its probability with and without a neuron."""
-
-    word: str
-    before: float
-    after: float
 
 
 @torch.inference_mode()
@@ -136,32 +125,8 @@ def neuron_off(trace: Trace, place: int, layer: int, neuron: int) -> NeuronOff:
 
 def _each(trace: Trace, place: int, layer: int, neurons: tuple[int, ...]) -> tuple[NeuronOff, ...]:
     word, before = best_word(trace, place), prediction_at(trace, place, None).probabilities
-    after, active = _without(trace, place, layer, neurons), trace.layer(layer).ffn_activation[place]
+    after = _without(trace, place, layer, neurons)
     return tuple(
-        NeuronOff(
-            neuron, float(active[neuron]), float(before[word]), float(probabilities[word]), int(probabilities.argmax())
-        )
+        NeuronOff(neuron, float(before[word]), float(probabilities[word]), int(probabilities.argmax()))
         for neuron, probabilities in zip(neurons, after, strict=True)
     )
-
-
-@once
-def words_without(trace: Trace, place: int, layer: int, neuron: int, k: int) -> tuple[WordChange, ...]:
-    """Return the ``k`` most probable words at ``place``, with and without a neuron; the most probable first."""
-    prediction, after = prediction_at(trace, place, None), next(_without(trace, place, layer, (neuron,)))
-    return tuple(
-        WordChange(word_of(trace.model.tokenizer, i), float(prediction.probabilities[i]), float(after[i]))
-        for i in prediction.best(k)
-    )
-
-
-@once
-def aimed_at(trace: Trace, place: int, layer: int, neuron: int, k: int) -> Array:
-    """The neuron's vector at ``place`` (activation times row of W_2) · output embeddings of the likeliest words, (k,).
-
-    The words are in the order of :func:`words_without`. The layers above and all LayerNorms are left out.
-    """
-    of, words = trace.layer(layer), list(prediction_at(trace, place, None).best(k))
-    added = of.ffn_activation[place, neuron] * of.weights.w_2[neuron]
-    products: Array = (trace.model.vocabulary_head.decoder[words] @ added).double().numpy()
-    return products

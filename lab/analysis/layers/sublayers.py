@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from lab.models.layer_trace import LayerTrace
 from lab.models.memo import once
-from lab.models.trace import Trace, trace_encoding
-from lab.models.twin import twin
+from lab.models.trace import Trace
 from lab.models.weights import Norm
 
 Array = NDArray[np.float64]
@@ -25,34 +24,23 @@ _SMALLEST = 1e-12
 class SublayerChanges:
     """The changes of each token by attention and by the feed-forward network, layer by layer.
 
-    Both arrays are (L, 2, n), with the sublayers in the order of :data:`SUBLAYERS`. If x is the token's vector in the
-    stream and Δ the vector that the sublayer adds, ``relative`` is ‖Δ‖ / ‖x‖, and ``cosine`` is the cosine of the angle
-    between x and x + Δ (1: the direction stays). LayerNorm's own changes are not included.
+    ``relative`` is (L, 2, n), with the sublayers in the order of :data:`SUBLAYERS`: ‖Δ‖ / ‖x‖, if x is the token's
+    vector in the stream and Δ the vector that the sublayer adds. LayerNorm's own changes are not included.
     """
 
     relative: Array
-    cosine: Array
 
 
 @once
 def sublayer_changes(trace: Trace) -> SublayerChanges:
     """Measure both sublayers of every layer (the residual connections of He et al. 2016)."""
-    relative, cosine = [], []
+    relative = []
     for index in range(trace.model.config.layers):
         for stream, added in sublayers(trace.layer(index)):
             x, delta = (t.numpy().astype(np.float64) for t in (stream, added))
-            total = x + delta
-            before, after = (np.linalg.norm(v, axis=-1).clip(_SMALLEST) for v in (x, total))
-            relative.append(np.linalg.norm(delta, axis=-1) / before)
-            cosine.append((x * total).sum(axis=-1) / (before * after))
+            relative.append(np.linalg.norm(delta, axis=-1) / np.linalg.norm(x, axis=-1).clip(_SMALLEST))
     shape = (trace.model.config.layers, len(SUBLAYERS), len(trace))
-    return SublayerChanges(np.stack(relative).reshape(shape), np.stack(cosine).reshape(shape))
-
-
-@once
-def changes_untrained(trace: Trace, seed: int) -> SublayerChanges:
-    """:func:`sublayer_changes` of this text in the model's twin with random weights; the twin's run is not kept."""
-    return sublayer_changes(trace_encoding(twin(trace.model, seed), trace.encoding))
+    return SublayerChanges(np.stack(relative).reshape(shape))
 
 
 def sublayers(layer: LayerTrace) -> tuple[tuple[torch.Tensor, torch.Tensor], ...]:
@@ -157,10 +145,6 @@ class NormSteps:
             "× γ": self.scaled,
             "+ β": self.output,
         }
-
-    def of(self, factor: float) -> NormSteps:
-        """Apply this LayerNorm to ``factor`` times the vector."""
-        return NormSteps(factor * self.x, self.gamma, self.beta, self.eps)
 
 
 def norm_steps(x: torch.Tensor, norm: Norm, eps: float) -> NormSteps:

@@ -29,7 +29,6 @@ from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.cells.small_maps import SmallMaps
 from lab.figures import attention, embeddings, metrics, multi_head, sentences, specialization, sublayers
 from lab.figures.axes import counted
-from lab.figures.choices import CHANGE_LENGTH
 from lab.models.loading import LoadedModel
 from lab.models.memo import once
 from lab.models.trace import Trace
@@ -123,7 +122,7 @@ def _specialization(traced: Trace, at: At) -> KindCells:
 
 def _sublayers(traced: Trace, at: At) -> Heatmap:
     """Draw the change of each token by each sublayer."""
-    return sublayers.changes(traced, CHANGE_LENGTH, at.token, TOKENS)
+    return sublayers.changes(traced, at.token, TOKENS)
 
 
 def _neurons(traced: Trace, at: At) -> NeuronCells:

@@ -16,12 +16,10 @@ LESSON = "feed-forward"
 
 
 def look(page: LessonPage, trace: Trace) -> Callable[[str], FeedForwardView]:
-    """Draw the choice of the layer; see :mod:`lab.lessons.feed_forward.view`, which needs this package complete."""
+    """Return the function that makes the view of a step; its module needs this package complete."""
     from lab.lessons.feed_forward.view import look as look_at_layer
-    from lab.lessons.feed_forward.view import middle_layer
 
-    layer = page.layer_control(trace, middle_layer)
-    return lambda step: look_at_layer(page, trace, layer)
+    return lambda step: look_at_layer(page, trace, step)
 
 
 PARTS: Parts[FeedForwardView] = Parts(look=look)

@@ -1,16 +1,70 @@
-"""Check: what the function, the list and the sum are for; each question is in the file of the step that it is about."""
+"""Check: three questions about earlier steps, and a sentence of one's own to test a guess about a neuron."""
 
 from __future__ import annotations
 
+from functools import partial
+
+from lab.course.sentences.looks import STORY_TEXT
+from lab.course.words import quoted, signed
 from lab.lessons.feed_forward import LESSON
 from lab.lessons.feed_forward.excited_by import what_a_list_shows
 from lab.lessons.feed_forward.neurons import without_function
 from lab.lessons.feed_forward.residual import without_sum
-from lab.lessons.feed_forward.view import FeedForwardView, show_sentence
+from lab.lessons.feed_forward.view import FAVOURITE, FeedForwardView
+from lab.models.catalogue import DEFAULT_MODEL
+from lab.models.loading import LoadedModel
+from lab.models.trace import trace
 from lab.ui.quiz.asking import draw_checks
+from lab.ui.quiz.challenge import Verdict, draw_challenge
+
+WANTED = """
+Neuron {neuron} of layer {layer} fires at *of* in *The capital of France*: its activation is {least}. Write a sentence
+in which an *of* excites it more, after a word that does not come before *of* in the list of **Excited by**."""
+NO_WORD = "Your sentence has no *of* after another word."
+LISTED = "{word} comes before *of* in the list of **Excited by**, so this tests no guess. Take another word."
+MET = "At *of* after {word}, the activation is {value}, more than {least}. Your guess has passed a test."
+NOT_MET = """
+At *of* after {word}, the activation is {value}, which is not more than {least}. Read the list again: what comes before
+*of*, and what after it?"""
+# The words before *of* at the strongest places of the neuron in the short texts, and in the course's sentence.
+SHOWN = frozenset({"president", "duke", "capital", "day", "man", "library", "session", "asked"})
 
 
 def show(view: FeedForwardView) -> None:
-    """Ask the three questions."""
-    show_sentence(view)
+    """Ask the three questions, and offer the challenge, which is about the course's model."""
     draw_checks(LESSON, [each(view.spot) for each in (without_function, what_a_list_shows, without_sum)])
+    model = view.trace.model
+    if model.id == DEFAULT_MODEL:
+        layer, neuron = (number + 1 for number in FAVOURITE)
+        wanted = WANTED.format(neuron=neuron, layer=layer, least=signed(in_story(model)))
+        draw_challenge(LESSON, wanted, "A sentence with of", partial(look_at, model))
+
+
+def strongest(model: LoadedModel, text: str) -> tuple[float, str] | None:
+    """Return the largest activation of :data:`FAVOURITE` at an *of*, and the token before it; None without an *of*.
+
+    Raises TextError for a text that the model cannot read.
+    """
+    run = trace(model, text)
+    active = run.layer(FAVOURITE[0]).ffn_activation[:, FAVOURITE[1]].tolist()
+    found = ((active[at], run.tokens[at - 1]) for at, token in enumerate(run.tokens) if token == "of" and at > 1)
+    return max(found, default=None)
+
+
+def in_story(model: LoadedModel) -> float:
+    """Return the activation of :data:`FAVOURITE` at the *of* of the course's sentence."""
+    found = strongest(model, STORY_TEXT)
+    assert found is not None
+    return found[0]
+
+
+def look_at(model: LoadedModel, entry: str) -> Verdict:
+    """Look whether an *of* of the entry excites the neuron more than the one of the course's sentence."""
+    found = strongest(model, entry)
+    if found is None:
+        return Verdict(met=False, said=NO_WORD)
+    (value, word), least = found, in_story(model)
+    if word in SHOWN:
+        return Verdict(met=False, said=LISTED.format(word=quoted(word)))
+    told = MET if value > least else NOT_MET
+    return Verdict(met=value > least, said=told.format(word=quoted(word), value=signed(value), least=signed(least)))

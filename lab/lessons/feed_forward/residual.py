@@ -1,241 +1,202 @@
-"""Residual and LayerNorm: how long the vectors are that a layer adds, and how LayerNorm brings the sum to one scale."""
+"""Residual and LayerNorm: why a layer adds to a vector, and how LayerNorm brings the sum to one scale."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import streamlit as st
 
-from lab.analysis.layers.sublayers import NormSteps, sublayer_changes
-from lab.course.words import named, signed, told_apart
+from lab.analysis.layers.sublayers import NormSteps, layer_norms, norm_steps, sublayer_changes
+from lab.charts.cells.heatmap import Heatmap
+from lab.charts.cells.strips import strips
+from lab.course.words import signed
 from lab.figures import sublayers
-from lab.figures.choices import CHANGE_LENGTH
 from lab.lessons.feed_forward import LESSON
-from lab.lessons.feed_forward.by_layer import show_by_layer
-from lab.lessons.feed_forward.by_token import show_by_token
-from lab.lessons.feed_forward.changes import RIGHT_ANGLE, SUBLAYER_NAMES, most_added
-from lab.lessons.feed_forward.figures import shown
-from lab.lessons.feed_forward.layer_norm import norms, one_scale, show_norm
 from lab.lessons.feed_forward.view import FeedForwardView, show_sentence
 from lab.models import forward
 from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
-from lab.questions.kinds import ranked
-from lab.questions.question import Option, Question, shuffled
+from lab.questions.question import Option, Question
 from lab.questions.returning import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning
 from lab.ui.frame.header import idea
-from lab.ui.parameters import RESIDUAL
+from lab.ui.parameters import NORM
 from lab.ui.quiz.predictions import ask_beside
 from lab.ui.terms import say
 
 IDEA = """
-A sublayer adds a vector Δ to the vector x of a token. The next part reads x + Δ. This is a **residual connection**.
-How much of x is left in the sum? That depends on how long Δ is compared with x."""
-
-
-@dataclass(frozen=True)
-class Longest:
-    """The row of the map in which Δ is longest compared with x, by the median over the tokens.
-
-    Attributes
-    ----------
-    layer, sublayer
-        The row: both count from 0.
-    low, high
-        The least and the largest ‖Δ‖ / ‖x‖ in this row.
-    cosines
-        The least and the largest cosine of x and x + Δ in this row.
-    others
-        The least and the largest median of the other rows.
-    """
-
-    layer: int
-    sublayer: int
-    low: float
-    high: float
-    cosines: tuple[float, float]
-    others: tuple[float, float]
-
-
-def longest(trace: Trace) -> Longest:
-    """Find the row of the map in which Δ is longest compared with x."""
-    found = sublayer_changes(trace)
-    medians = np.median(found.relative, axis=-1)
-    layer, sublayer = (int(each) for each in np.unravel_index(int(medians.argmax()), medians.shape))
-    row, cosines = found.relative[layer, sublayer], found.cosine[layer, sublayer]
-    others = np.delete(medians.ravel(), layer * medians.shape[1] + sublayer)
-    return Longest(
-        layer,
-        sublayer,
-        float(row.min()),
-        float(row.max()),
-        (float(cosines.min()), float(cosines.max())),
-        (float(others.min()), float(others.max())),
-    )
-
-
-def said(found: Longest) -> str:
-    """Say where Δ is longest, what this leaves of the old direction, and how long Δ is in the other rows."""
-    name = SUBLAYER_NAMES[found.sublayer]
-    length = _range(f"{found.low:.1f}", f"{found.high:.1f}")
-    cosine = _range(*(signed(each) for each in found.cosines))
-    if max(map(abs, found.cosines)) < RIGHT_ANGLE:
-        left = f"x goes on in the sum, but Δ is so long that the sum points elsewhere (cosine with x: {cosine})"
-    elif found.cosines[0] > 1 - RIGHT_ANGLE:
-        left = f"the direction of x hardly changes (cosine {cosine})"
-    else:
-        left = f"x + Δ points another way than x (cosine {cosine})"
-    return (
-        f"In layer {found.layer + 1}, the vectors that {name} adds are {length} times as long as x: {left}. In the "
-        f"other rows of the map, Δ is typically {_range(*(f'{each:.1f}' for each in found.others))} times as long as x."
-    )
-
-
-def _range(low: str, high: str) -> str:
-    return low if low == high else f"{low} to {high}"
-
-
-def placed(trace: Trace, token: int) -> str:
-    """Say where this model has its LayerNorm, and what this means for the lengths of a token's vector."""
-    first, last = (float(trace.hidden_states[at][token].norm()) for at in (0, -1))
-    if trace.model.config.pre_norm:
-        return (
-            f"This model is **pre-norm**. The sum itself is never normalized inside the layers: the vector of "
-            f"{told_apart(trace, token)} is {first:.2f} long before layer 1, and {last:.2f} after the last layer. The "
-            "original transformer and BERT are **post-norm**: they normalize each sum."
-        )
-    return (
-        "This model is **post-norm**, like the original transformer and BERT: each sum is normalized. GPT-2 and most "
-        "newer models are **pre-norm**: only what a sublayer reads is normalized, and the sum itself may grow from "
-        "layer to layer. Pre-norm models are easier to train (Xiong et al. 2020)."
-    )
+Attention and the network, the **sublayers** of a layer, do not replace the vector x of a token. Each computes a vector
+Δ, and the layer goes on with x + Δ: a **residual connection**. Why?"""
+CAPTION = "A cell is the length of Δ divided by the length of x."
+WHY = """
+A sublayer then only has to compute a change, and the work of earlier layers can reach the end. In training, corrections
+find a direct way back (He et al. 2016)."""
+NORMALIZES = """
+**LayerNorm** brings the {width:,} numbers to one scale: mean 0, standard deviation 1. {learned}, so that some
+dimensions count more than others."""
+LEARNED = {
+    True: "Then a learned γ stretches each dimension, and a learned β shifts it",
+    False: "Then a learned γ stretches each dimension",
+}
+NUMBER = """
+The outlined number, in dimension {dimension}, is {x}. Less the mean ({mean}), and divided by the deviation
+({deviation}), it is {standard}. Times γ ({gamma}), plus β ({beta}), it becomes {output}."""
+READING = """
+In layer {layer}, attention adds to {token} a Δ {attention:.1f} times as long as x, and the network one {network:.1f}
+times as long. LayerNorm {where} brings the vector from length {before:.2f} to {between:.2f}; with γ and β, it is
+{after:.2f} long."""
+WRITTEN = """
+Beside a Δ that long, x seems lost. Yet x counts: leave it out of the last sum, and *paris* falls from {with_x:.2f} to
+{without:.2f}."""
+PLACED = {
+    False: "This model is **post-norm**, like BERT: LayerNorm comes after each sum. GPT-2 is **pre-norm**: only what a "
+    "sublayer reads is normalized, and the sum may grow from layer to layer.",
+    True: "This model is **pre-norm**: only what a sublayer reads is normalized, and the sum may grow from layer to "
+    "layer. BERT is **post-norm**: LayerNorm comes after each sum.",
+}
+FIRST = " This first layer has no LayerNorm before attention: its input comes from the LayerNorm of the embeddings."
 
 
 @asks(
-    "layer",
-    "token",
     basis=derivable(LESSON, "residual", "what LayerNorm subtracts and divides by"),
-    hint="What happens to the mean and the spread if every number becomes ten times as large?",
+    hint="What happens to the mean and the deviation if every number becomes ten times as large?",
     returns=1,
+    always=True,
 )
-def scaled_input(spot: Spot) -> Question | None:
+def scaled_input(spot: Spot) -> Question:
     """Ask how the output of LayerNorm changes if its input is ten times as long."""
-    steps = list(norms(spot.trace, spot.layer, spot.query).values())[-1]
-    return times_ten(steps)
-
-
-def times_ten(steps: NormSteps) -> Question | None:
-    """Ask as :func:`scaled_input` does; None where ε counts, or where all numbers are equal."""
-    moved = float(np.abs(steps.of(10).output - steps.output).max())
-    if moved >= 1e-3 or not steps.centred.any():
-        return None  # ε is not small compared with this variance, or all numbers are equal
-    why = (
-        f"The mean and the spread also become ten times as large and cancel out: no number changes by {_above(moved)}."
-    )
-    return shuffled(
+    return Question(
         "scaled-input",
         "Multiply all numbers of a vector by 10 before LayerNorm. What comes out?",
         (
-            Option("The same as before", why, correct=True),
-            Option("Ten times as much", f"You forgot the division, which removes the factor. {why}"),
             Option(
-                "The same numbers, moved by a constant",
-                f"LayerNorm subtracts the whole mean, however large it is. {why}",
+                "Ten times as much as before",
+                "The subtraction of the mean keeps the factor. But the division removes it: the deviation is ten times "
+                "as large, too.",
+            ),
+            Option(
+                "The old numbers, all moved by a constant",
+                "The mean has moved, so this seems natural. But LayerNorm subtracts the whole mean, however large.",
+            ),
+            Option(
+                "The same numbers as before",
+                "Mean and deviation become ten times as large, too, and the factor cancels out.",
+                correct=True,
             ),
         ),
+        mixed=True,
     )
-
-
-def _above(number: float) -> str:
-    return "more than 1e-9" if number < 1e-9 else f"more than {number * 1.01:.0e}"
-
-
-@asks("layer", basis=derivable(LESSON, "residual", "the map of lengths"), for_a_class=True)
-def most_changed(spot: Spot) -> Question | None:
-    """Ask to which token the feed-forward network of a layer adds the longest vector, relative to the token's own."""
-    trace, layer = spot.trace, spot.layer
-    values = sublayer_changes(trace).relative[layer, 1].tolist()
-
-    def why(place: int, best: int) -> str:
-        tail = ", the largest value in this text." if place == best else f"; the largest value is {values[best]:.3f}."
-        return f"‖Δ‖ / ‖x‖ is {values[place]:.3f}{tail}"
-
-    prompt = f"For which token is ‖Δ‖ / ‖x‖ of the feed-forward network in layer {layer + 1} largest?"
-    return ranked("most-changed", prompt, values, lambda place: named(trace, place), why, of=trace.labels)
 
 
 @asks(
-    "token",
-    basis=derivable(LESSON, "residual", "a sublayer adds to x"),
+    basis=derivable(LESSON, "residual", "a layer adds to x"),
     hint="What does a head bring to a token?",
     returns=2,
+    always=True,
 )
 def without_sum(spot: Spot) -> Question:
     """Ask what is lost if attention replaces the vector of a token."""
-    name = told_apart(spot.trace, spot.query)
-    return shuffled(
+    return Question(
         "without-sum",
-        f"Suppose that attention replaced the vector of {name} instead of adding to it. What would be lost if all "
-        "heads looked only at another token?",
-        [
+        "Suppose that attention replaced the vector of a token, and did not add to it. All heads look at other tokens. "
+        "What is lost?",
+        (
             Option(
-                f"What the vector said about {name}",
+                "Nothing, as LayerNorm brings the old vector back",
+                "LayerNorm changes the scale of the numbers that it gets, so it looks like a repair. It never sees the "
+                "old numbers.",
+            ),
+            Option(
+                "Nothing, as a later layer can read the word again",
+                "Each layer looks at tokens anew. But it reads the vectors of the layer before it, never the text.",
+            ),
+            Option(
+                "What the vector said about its own token",
                 "A head brings only what it has collected. The sum keeps what was there before.",
                 correct=True,
             ),
-            Option(
-                "Nothing: LayerNorm brings the old vector back",
-                "LayerNorm shifts and stretches the numbers that it gets. It does not know the old numbers.",
-            ),
-            Option(
-                "Nothing: a later layer can look at the word again",
-                "A later layer reads what this layer has written. It cannot go back to the word.",
-            ),
-        ],
+        ),
+        mixed=True,
     )
+
+
+def norms(traced: Trace, layer: int, token: int) -> dict[str, NormSteps]:
+    """Return the LayerNorms of a layer at one token, written out, by their places: "after attention"."""
+    return {
+        where: norm_steps(vectors[token], norm, traced.model.config.norm_eps)
+        for where, (vectors, norm) in layer_norms(traced.layer(layer)).items()
+    }
+
+
+def norm_stages(traced: Trace, layer: int, where: str, token: int) -> Heatmap:
+    """Draw one vector through a LayerNorm, stage by stage; ``where`` is one of the names in :func:`norms`."""
+    steps = norms(traced, layer, token)[where]
+    shown = {name: vector for name, vector in steps.stages.items() if name != "x − mean"}
+    title = f"LayerNorm {where}, layer {layer + 1}, token {traced.labels[token]}"
+    return strips(list(shown.values()), list(shown), title=title, highlight=(None, farthest(steps)))
+
+
+def farthest(steps: NormSteps) -> int:
+    """Return the dimension, from 0, whose number is farthest from the mean."""
+    return int(np.abs(steps.centred).argmax())
+
+
+def without_x(trace: Trace, place: int) -> tuple[float, float]:
+    """Return the probability of the best word at ``place``, and its probability with Δ alone in the last sum.
+
+    For a post-norm model, whose last LayerNorm reads this sum.
+    """
+    model, last = trace.model, trace.layer(trace.model.config.layers - 1)
+    alone = forward.layer_norm(last.ffn_output[place, None], last.weights.norm_2, model.config.norm_eps)
+    (logits,) = forward.vocabulary_logits(alone, model.vocabulary_head, model.config)
+    before = trace.logits(place)[0].double().softmax(-1)
+    best = int(before.argmax())
+    return float(before[best]), float(logits.double().softmax(-1)[best])
 
 
 def show(view: FeedForwardView) -> None:
-    """Draw how much each sublayer adds to each token; show what LayerNorm does to the sum, and where it is."""
+    """Draw how much each sublayer adds to each token, and what LayerNorm does to the sum."""
     idea(IDEA)
     show_sentence(view)
-    draw(partial(sublayers.changes, view.trace, CHANGE_LENGTH, view.token), "changes")
-    n, tokens = len(view.trace), shown(view.trace, view.token)
-    part = f" The map shows tokens {tokens.start + 1} to {tokens.stop} of {n}." * (n > sublayers.TOKENS)
-    st.caption(f"Each cell is the length of Δ divided by the length of x. {most_added(view.trace)}{part}")
-    meaning(said(longest(view.trace)))
-    say(
-        "So the sum can be short or long. **LayerNorm** brings all sums to one scale. It subtracts the mean from the "
-        "numbers of a vector and divides them by their standard deviation. Then it scales each number by a learned γ"
-        + (" and shifts it by a learned β." if view.config.biases else ".")
-    )
-    where, steps = list(norms(view.trace, view.layer.index, view.token).items())[-1]
-    say(one_scale(view.layer.index, where, steps))
+    draw(partial(sublayers.changes, view.trace, view.token), "changes")
+    st.caption(CAPTION)
+    say(WHY)
+    say(NORMALIZES.format(width=view.config.width, learned=LEARNED[view.config.biases]))
+    layer = view.layer.index
+    every = norms(view.trace, layer, view.token)
+    where = NORM.choose("Which LayerNorm", list(every))
+    steps = every[where]
+    draw(partial(norm_stages, view.trace, layer, where, view.token), "layer-norm")
+    meaning(said(view, where, steps))
     ask_beside(LESSON, scaled_input(view.spot))
-    st.latex(
-        r"\begin{aligned} & \text{post-norm:} \\ & x \leftarrow \text{LayerNorm}(x + \text{Sublayer}(x)) \\ "
-        r"& \text{pre-norm:} \\ & x \leftarrow x + \text{Sublayer}(\text{LayerNorm}(x)) \end{aligned}"
-    )
-    say(placed(view.trace, view.token))
-    _show_more(view)
+    with st.expander("One number through LayerNorm", on_change="rerun", key="_one_number") as one:
+        if one.open:
+            say(one_number(steps))
+    say(PLACED[view.config.pre_norm] + FIRST * (view.layer.weights.norm_1 is None))
     code(forward.pre_norm_layer if view.config.pre_norm else forward.post_norm_layer, forward.layer_norm)
 
 
-def _show_more(view: FeedForwardView) -> None:
-    """Draw, behind clicks, one layer token by token, one token from layer to layer, and one LayerNorm in numbers."""
-    with st.expander(f"Layer {view.layer.index + 1}, token by token", on_change="rerun", key="_by_token") as by_token:
-        if by_token.open:
-            show_by_token(view)
-    turned = RESIDUAL.chosen() != CHANGE_LENGTH
-    title = f"{view.name}, layer by layer"
-    with st.expander(title, expanded=turned, on_change="rerun", key="_by_layer") as by_layer:
-        if by_layer.open:
-            show_by_layer(view)
-    with st.expander("LayerNorm, number by number", on_change="rerun", key="_normalized") as normalized:
-        if normalized.open:
-            show_norm(view)
+def one_number(steps: NormSteps) -> str:
+    """Follow the number that is farthest from the mean through a LayerNorm."""
+    at = farthest(steps)
+    names = ("x", "standard", "gamma", "beta", "output")
+    numbers = {name: signed(float(getattr(steps, name)[at]), 4) for name in names}
+    return NUMBER.format(dimension=at + 1, mean=signed(steps.mean, 4), deviation=signed(steps.deviation, 4), **numbers)
+
+
+def said(view: FeedForwardView, where: str, steps: NormSteps) -> str:
+    """Say how long Δ is in both sublayers, and how long a LayerNorm makes the vector."""
+    attention, network = sublayer_changes(view.trace).relative[view.layer.index, :, view.token]
+    lengths = (float(np.linalg.norm(each)) for each in (steps.x, steps.standard, steps.output))
+    before, between, after = lengths
+    told = READING.format(
+        layer=view.number, token=view.name, attention=attention, network=network, where=where, before=before,
+        between=between, after=after,
+    )  # fmt: skip
+    if not view.in_story:
+        return told
+    with_x, without = without_x(view.trace, view.token)
+    return told + WRITTEN.format(with_x=with_x, without=without)

@@ -7,21 +7,25 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from lab.analysis.layers.feed_forward import NeuronSteps, active_on_words, most_active, nearly_silent, neuron_steps
+from lab.analysis.layers.feed_forward import most_active
 from lab.charts.base.figure import Figure
-from lab.course.words import told_apart
+from lab.course.sentences.looks import STORY_HEAD, is_story
+from lab.course.words import spoken
+from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.config import ModelConfig
+from lab.models.encoding import BLANK
 from lab.models.layer_trace import LayerTrace
 from lab.models.trace import Trace
 from lab.questions.returning import Spot
 from lab.ui import selection, sidebar
 from lab.ui.chosen_tokens import with_tokens
 from lab.ui.page import LessonPage
-from lab.ui.parameters import FIRST_NEURON, MODE, NEURON, TOY
-from lab.ui.parameters_of_a_run import PlaceParameter
+from lab.ui.parameters import MODE, NEURON, TOY
 from lab.ui.sentence import show_sentence as show_tokens
 
 F = TypeVar("F", bound=Figure)
+# Layer and neuron, from 0, of the neuron with which “Excited by” begins: it fires at many an *of* of the short texts.
+FAVOURITE = (2, 3)
 
 
 @dataclass(frozen=True)
@@ -43,54 +47,56 @@ class FeedForwardView:
         return self.trace.model.config
 
     @property
-    def place(self) -> str:
-        return f"layer {self.layer.index + 1}"
-
-    @property
     def name(self) -> str:
         """The chosen token, for Markdown."""
-        return told_apart(self.trace, self.token)
+        return spoken(self.trace, self.token)
+
+    @property
+    def number(self) -> int:
+        """The layer's number, from 1."""
+        return self.layer.index + 1
 
     @property
     def spot(self) -> Spot:
         """The token in this layer, in the first head: the questions of this lesson are about no head."""
         return Spot(self.trace, self.layer.index, 0, self.token, self.token)
 
+    @property
+    def says(self) -> int | None:
+        """The place at which the model says a word: its only blank, or the end of what a causal model reads."""
+        blanks = [place for place, label in enumerate(self.trace.labels) if label == BLANK]
+        if self.trace.model.no_words:
+            return None
+        return len(self.trace) - 1 if self.config.causal else blanks[0] if len(blanks) == 1 else None
+
+    @property
+    def in_story(self) -> bool:
+        """Whether the layer and the token of the course's story are on screen."""
+        return is_story(self.trace) and self.layer.index == STORY_HEAD[0] and self.token == self.says
+
     def figure(self, of: Callable[[Trace, int, int, int], F]) -> partial[F]:
         """The call that makes a figure: ``of`` with the layer, token and neuron on screen."""
         return partial(of, self.trace, self.layer.index, self.token, self.neuron)
 
-    def steps_of(self, neuron: int) -> NeuronSteps:
-        """The computation of a neuron at the chosen token, written out."""
-        return neuron_steps(self.layer, self.config, self.token, neuron)
+
+def last_layer(trace: Trace) -> tuple[int, int]:
+    """Return where the lesson begins: the last layer, and head 0 (both from 0)."""
+    return trace.model.config.layers - 1, 0
 
 
-def middle_layer(trace: Trace) -> tuple[int, int]:
-    """Return where the lesson begins: the first layer past the middle that responds to words, and head 0 (both from 0).
-
-    There, vectors have collected from their neighbours, so neurons can respond to more than the token itself.
-    """
-    layers, quiet = trace.model.config.layers, nearly_silent(active_on_words(trace))
-    return next((layer for layer in range(layers // 2, layers) if layer not in quiet), 0), 0
+def layer_of_favourite(trace: Trace) -> tuple[int, int]:
+    """Return where “Excited by” begins: the layer of :data:`FAVOURITE`, or in another model the last one."""
+    return (FAVOURITE[0], 0) if trace.model.id == DEFAULT_MODEL else last_layer(trace)
 
 
-def look(page: LessonPage, trace: Trace, layer: int) -> FeedForwardView:
+def look(page: LessonPage, trace: Trace, step: str) -> FeedForwardView:
     """Move the selection inside this text and model. Until somebody chooses a neuron, it is the token's most active."""
+    first = layer_of_favourite if step == "excited-by" else last_layer
+    layer = trace.layer(last_layer(trace)[0] if step == "check" else page.layer_control(trace, first))
     token, _ = with_tokens(trace)
-    traced = trace.layer(layer)
-    chosen = _chosen(NEURON, trace)
-    neuron = chosen - 1 if chosen else most_active(traced, token, 1)[0]
-    return FeedForwardView(page, trace, traced, token, neuron, page.selection[MODE] == TOY)
-
-
-def chosen_first_neuron(view: FeedForwardView, drawn: int) -> int:
-    """Return the first of ``drawn`` neurons, from 0; by default, the first neuron of the chosen neuron's block."""
-    chosen = _chosen(FIRST_NEURON, view.trace)
-    return chosen - 1 if chosen else view.neuron - view.neuron % drawn
-
-
-def _chosen(place: PlaceParameter, trace: Trace) -> int:
-    return selection.fit_place(place, trace.model.config.ffn_width, f"A layer of {trace.model.id}")
+    chosen = selection.fit_place(NEURON, trace.model.config.ffn_width, f"A layer of {trace.model.id}")
+    neuron = chosen - 1 if chosen else most_active(layer, token, 1)[0]
+    return FeedForwardView(page, trace, layer, token, neuron, page.selection[MODE] == TOY)
 
 
 def choose_neuron(view: FeedForwardView) -> None:

@@ -42,24 +42,24 @@ def caption(text: str) -> None:
     st.caption(text)
 
 
-def try_this(why: str, label: str, changes: Mapping[Parameter[Any], Any]) -> None:
+def try_this(why: str, label: str, changes: Mapping[Parameter[Any], Any], *, leaves: bool = False) -> None:
     """Offer one change that is worth seeing: ``why`` says what to look for; the button ``label`` makes the ``changes``.
 
     A step makes only one such offer. If all parameters have the button's values already, nothing is drawn. The change
-    can be taken back, by :func:`offer_back` and by the browser's Back. Another sentence is for this step only: the next
-    step has the learner's again (:func:`leave_what_was_tried`).
+    can be taken back, by :func:`offer_back` and by the browser's Back. Another sentence is for this step only, and
+    so is any change if it ``leaves``: the next step has the learner's again (:func:`leave_what_was_tried`).
     """
     if all(parameter.chosen() == value for parameter, value in changes.items()):
         return
     with st.container(key="try_this", horizontal=True, vertical_alignment="center"):
         st.markdown(f"*Try:* {why}", width="content")
-        st.button(label, key="_try", icon=":material/touch_app:", on_click=_take, args=(changes,))
+        st.button(label, key="_try", icon=":material/touch_app:", on_click=_take, args=(changes, leaves))
 
 
-def _take(changes: Mapping[Parameter[Any], Any]) -> None:
+def _take(changes: Mapping[Parameter[Any], Any], leaves: bool) -> None:
     before = {parameter: parameter.chosen() for parameter in (*changes, STEP)}
     _set(changes)
-    st.session_state[_TRIED] = _Tried(dict(changes), before, STEP.chosen(), leaves=TEXT in changes)
+    st.session_state[_TRIED] = _Tried(dict(changes), before, STEP.chosen(), leaves=leaves or TEXT in changes)
 
 
 def change_here(changes: Mapping[Parameter[Any], Any]) -> None:

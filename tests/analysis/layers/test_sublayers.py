@@ -73,14 +73,13 @@ def test_layer_norm_by_hand() -> None:
     assert (steps.mean, steps.variance, steps.deviation) == (6, 9, 3)
     assert steps.standard == pytest.approx([-1, -1 / 3, -1 / 3, 5 / 3])
     assert steps.output == pytest.approx([-1, 0, -1 / 3, 4])
-    assert steps.of(10).output == pytest.approx(steps.output)
 
 
 @pytest.mark.parametrize("family", ["bert", "gpt2"])
 def test_changes_by_loops(tiny_checkpoint: TinyCheckpoint, family: Family) -> None:
     run = traced(tiny_checkpoint, family)
     changes = sublayers.sublayer_changes(run)
-    assert changes.relative.shape == changes.cosine.shape == (2, 2, len(run))
+    assert changes.relative.shape == (2, 2, len(run))
     for index in range(2):
         layer, norms = run.layer(index), their_norms(run, family, index)
         # Their LayerNorms' inputs and outputs say what was added to what.
@@ -92,9 +91,7 @@ def test_changes_by_loops(tiny_checkpoint: TinyCheckpoint, family: Family) -> No
             for token in range(len(run)):
                 x, y = before[token].double().tolist(), after[token].double().tolist()
                 change = math.dist(x, y) / math.hypot(*x)
-                cosine = sum(a * b for a, b in zip(x, y, strict=True)) / (math.hypot(*x) * math.hypot(*y))
                 assert changes.relative[index, at, token] == pytest.approx(change, abs=1e-4)
-                assert changes.cosine[index, at, token] == pytest.approx(cosine, abs=1e-4)
 
 
 @pytest.mark.parametrize(("family", "layer"), [*((family, 0) for family in NORMS), ("modernbert", 1)])
@@ -128,5 +125,4 @@ def test_stages_follow_from_each_other_in_the_order_shown(
 def test_a_network_that_adds_nothing_changes_nothing() -> None:
     changes = sublayers.sublayer_changes(trace(constructed_toy(5, 6), "a b c a"))
     assert changes.relative[0, 1].tolist() == [0.0] * 4
-    assert changes.cosine[0, 1] == pytest.approx(np.ones(4))
     assert (changes.relative[0, 0] > 0.5).all()

@@ -1,164 +1,127 @@
-"""Every question of the feed-forward lesson: its right answer found again by another way."""
+"""Every question of the feed-forward lesson: its right answer found again by another way, or pinned."""
 
 from __future__ import annotations
 
-import re
-
-import numpy as np
 import pytest
 import torch
 
-from lab.analysis.layers.excitation import neuron_survey
-from lab.analysis.layers.neurons_off import neurons_off
-from lab.analysis.layers.sublayers import NormSteps, layer_norms, norm_steps
-from lab.lessons.feed_forward.excited_by import most_exciting_token, what_a_list_shows
-from lab.lessons.feed_forward.in_the_blank import one_decides
-from lab.lessons.feed_forward.neurons import which_adds_more, without_function
-from lab.lessons.feed_forward.order import another_word
-from lab.lessons.feed_forward.residual import most_changed, times_ten, without_sum
-from lab.models.interventions import Interventions
+from lab.lessons.feed_forward.check import SHOWN, in_story, look_at
+from lab.lessons.feed_forward.excited_by import what_a_list_shows
+from lab.lessons.feed_forward.neurons import without_function
+from lab.lessons.feed_forward.plan import without_network
+from lab.lessons.feed_forward.residual import scaled_input, without_sum
+from lab.lessons.feed_forward.view import FAVOURITE
+from lab.models.encoding import TextError
 from lab.models.loading import load_model
 from lab.models.trace import Trace, trace
-from lab.questions.question import Option, Question
+from lab.questions.asking import Asking
+from lab.questions.question import Option
 from lab.questions.returning import Spot
-from lab.text.bundled import bundled_sentences
-from lab.toy.models import constructed_toy
-from tests.checkpoints import Family
-from tests.conftest import TinyCheckpoint
-from tests.sentences import BOYS, CAT, KEYS, STORY
+from tests.lessons.feed_forward.story import finished_survey, in_theirs, likeliest
+from tests.sentences import CAT
 
-TEXTS = (CAT, "She opened the door.", "the the the the the dog")
+ASKED = (without_network, without_function, what_a_list_shows, scaled_input, without_sum)
 
 
-@pytest.fixture(params=["bert", "gpt2"])
-def traces(request: pytest.FixtureRequest, tiny_checkpoint: TinyCheckpoint) -> list[Trace]:
-    family: Family = request.param
-    model = load_model(tiny_checkpoint(family, seed=3))
-    return [trace(model, text) for text in TEXTS]
+@pytest.fixture(scope="module")
+def run() -> Trace:
+    return trace(load_model("lab-minilm"), CAT)
 
 
-def answer(question: Question | None) -> Option:
+def answer(asking: Asking, run: Trace) -> Option:
+    question = asking(Spot(run, 1, 0, 1, 1))
     assert question is not None
     return question.options[question.answer]
 
 
-def test_most_exciting_token_and_most_changed_name_the_maximum(traces: list[Trace]) -> None:
-    asked = 0
-    for run in traces:
-        layer = run.layer(1)
-        for token in range(len(run)):
-            neuron = int(layer.ffn_activation[token].argmax())
-            question = most_exciting_token(Spot(run, 1, 0, token, token))
-            if question is not None:
-                asked += 1
-                assert answer(question).text.endswith(f"({layer.ffn_activation[:, neuron].argmax().item() + 1})")
-        question = most_changed(Spot(run, 1, 0, 0, 0))
-        if question is not None:
-            base = layer.attention_residual if layer.attention_norm is None else layer.attention_norm
-            largest = (layer.ffn_output.norm(dim=-1) / base.norm(dim=-1)).argmax().item()
-            assert answer(question).text.endswith(f"({largest + 1})")
-    assert asked > 5
+def test_each_letter_and_no_length_gives_the_answer_away(run: Trace) -> None:
+    questions = [question for each in ASKED if (question := each(Spot(run, 0, 0, 1, 1))) is not None]
+    assert sorted(question.answer for question in questions) == [0, 1, 1, 2, 2]
+    longest = [max(q.options, key=lambda option: len(option.text)).correct for q in questions]
+    assert sum(longest) <= 2
+    assert all(len({option.why for option in question.options}) == 3 for question in questions)
 
 
-def test_a_scaled_input_is_the_same_and_is_not_asked_where_eps_counts(traces: list[Trace]) -> None:
-    run = traces[0]
-    for vectors, norm in layer_norms(run.layer(0)).values():
-        steps = norm_steps(vectors[1], norm, run.model.config.norm_eps)
-        question = times_ten(steps)
-        assert question is not None and answer(question).text == "The same as before"
-    ones = np.ones(4)
-    assert times_ten(NormSteps(np.array([0.0, 1, 2, 3]), ones, ones, eps=0.5)) is None
-    assert times_ten(NormSteps(ones, ones, ones, eps=1e-12)) is None
+def test_without_the_network_of_layer_6_the_model_says_france(run: Trace) -> None:
+    """Hugging Face, with the neurons of the layer written out of its second matrix."""
+    theirs = in_theirs()
+    theirs.written_by_neurons(5)[:] = 0
+    words = [word for word, _ in likeliest(theirs)]
+    assert answer(without_network, run).text.startswith(f"*{words[0]}*") and words[:2] == ["france", "french"]
+    assert "paris" not in words
 
 
 @pytest.mark.parametrize("name", ["lab-minilm", "lab-bert", "lab-gpt2"])
 def test_without_the_function_two_matrices_are_one(name: str) -> None:
     """By the weights: x W₁ W₂ is x times one matrix of the model's width."""
-    run = trace(load_model(name), TEXTS[1])
+    run = trace(load_model(name), CAT)
     weights, x = run.layer(1).weights, run.layer(1).input.double()
     one = weights.w_1.double() @ weights.w_2.double()
     torch.testing.assert_close((x @ weights.w_1.double()) @ weights.w_2.double(), x @ one)
-    question = without_function(Spot(run, 1, 0, 1, 1))
-    assert question is not None
-    width = run.model.config.width
-    assert one.shape == (width, width) and answer(question).text.endswith(
-        f"more than one matrix of {width:,} × {width:,}"
-    )
+    assert answer(without_function, run).text == "The two matrices could do no more than one matrix"
 
 
-def test_without_the_sum_nothing_of_the_vector_is_left() -> None:
+def test_layer_norm_of_ten_times_a_vector_is_that_of_the_vector(run: Trace) -> None:
+    x = run.layer(2).input.double()
+    torch.testing.assert_close(*(torch.nn.functional.layer_norm(f * x, x.shape[-1:], eps=1e-12) for f in (1, 10)))
+    assert answer(scaled_input, run).text == "The same numbers as before"
+
+
+def test_without_the_sum_nothing_of_the_vector_is_left(run: Trace) -> None:
     """If a token gives its whole attention to another one, what attention brings does not depend on its own value."""
-    run = trace(load_model("lab-minilm"), TEXTS[1])
-    layer = run.layer(2)
-    elsewhere = torch.zeros(len(layer.input), dtype=torch.float64)
+    values = run.layer(2).value.double()
+    elsewhere, changed = torch.zeros(len(run), dtype=torch.float64), values.clone()
     elsewhere[1] = 1
-    values = layer.value.double()
-    changed = values.clone()
     changed[:, 3] += 1
     assert torch.equal(elsewhere @ values, elsewhere @ changed)
-    assert answer(without_sum(Spot(run, 2, 0, 4, 4))).text == "What the vector said about “\u2068door\u2069”"
+    assert answer(without_sum, run).text == "What the vector said about its own token"
 
 
-def test_a_silent_network_asks_nothing_about_itself() -> None:
-    run = trace(constructed_toy(5, 6), "a b c a")
-    assert most_exciting_token(Spot(run, 0, 0, 0, 0)) is None
-    assert most_changed(Spot(run, 0, 0, 0, 0)) is None
-
-
-@pytest.mark.parametrize(("text", "layer"), [(BOYS, 1), (KEYS, 3), ("He drank a cup of [MASK].", 5)])
-def test_whether_one_neuron_decides_is_seen_in_runs_without_each(text: str, layer: int) -> None:
-    model = load_model("lab-minilm")
-    run = trace(model, text)
-    place = run.labels.index("[MASK]")
-    best, turned = int(run.logits(place).argmax()), 0
-    for each in neurons_off(run, place, layer):
-        off = Interventions(zero_neurons=frozenset({(layer, each.neuron)}))
-        turned += int(trace(model, text, None, off).logits(place).argmax()) != best
-    assert answer(one_decides(Spot(run, layer, 0, place, place))).text.startswith("Yes" if turned else "No")
-
-
-@pytest.mark.parametrize("name", ["lab-minilm", "lab-bert", "lab-gpt2"])
-def test_where_a_neuron_adds_more_is_computed_from_the_weights(name: str) -> None:
-    """The row of W₂ is the same at both tokens, so the longer of the two vectors is where the activation is larger."""
-    run, asked = trace(load_model(name), STORY), 0
-    for index in range(run.model.config.layers):
-        layer = run.layer(index)
-        for token in range(len(run)):
-            question = which_adds_more(Spot(run, index, 0, token, token))
-            if question is None:
-                continue
-            asked += 1
-            neuron = int(re.findall(r"neuron ([\d,]+)", question.prompt)[0].replace(",", "")) - 1
-            here, there = (int(each) - 1 for each in re.findall(r"\((\d+)\)", question.prompt))
-            added = [(layer.ffn_activation[at, neuron] * layer.weights.w_2[neuron]).norm() for at in (here, there)]
-            sums = [layer.ffn_hidden[at, neuron].item() for at in (here, there)]
-            assert here == token and added[0] > added[1] and sums[0] > 0 > sums[1] and -sums[1] > sums[0]
-            assert answer(question).text.endswith(f"({token + 1})")
-    assert asked > 10
-
-
-def test_a_silent_network_and_a_gated_one_are_not_asked_about_their_sums(tiny_checkpoint: TinyCheckpoint) -> None:
-    gated = trace(load_model(tiny_checkpoint("modernbert", seed=3)), CAT)
-    assert which_adds_more(Spot(gated, 0, 0, 1, 1)) is None and without_function(Spot(gated, 0, 0, 1, 1)) is None
-    assert which_adds_more(Spot(trace(constructed_toy(5, 6), "a b c a"), 0, 0, 1, 1)) is None
-
-
-def test_a_list_of_the_strongest_shows_only_where_a_neuron_fires() -> None:
-    """The step's own neuron fires at each token of its list, but not wherever its favourite token occurs."""
-    survey = neuron_survey(model := load_model("lab-minilm"), bundled_sentences())
-    while not survey.finished:
-        survey.step(model)
-    neuron = survey.most_selective(3)
-    assert neuron is not None
-    found, common = survey.most_excited(3, neuron), survey.commonest(3, neuron)
+def test_a_list_of_the_strongest_shows_only_where_a_neuron_fires(run: Trace) -> None:
+    """The lesson's own neuron fires at each token of its list, but not wherever its favourite token occurs."""
+    survey = finished_survey()
+    found, common = survey.most_excited(*FAVOURITE), survey.commonest(*FAVOURITE)
     assert common is not None and all(each.value > 0 for each in found) and common.hits < common.occurs
-    question = what_a_list_shows(Spot(trace(model, CAT), 3, 0, 1, 1))
-    assert answer(question).text == "The neuron fires at *and* in these twelve places"
+    assert answer(what_a_list_shows, run).text == "The neuron fires at *and* in these twelve places"
 
 
-@pytest.mark.parametrize("name", ["lab-minilm", "lab-bert", "lab-gpt2"])
-def test_another_vector_at_one_token_reaches_that_token_alone(name: str) -> None:
-    run = trace(load_model(name), "She opened the door.")
-    question = another_word(Spot(run, 2, 0, 1, 1))
-    assert question is not None and question.options[question.answer].text == "At this token alone"
-    assert len(run) > 3 and (name != "lab-gpt2" or another_word(Spot(trace(run.model, "She"), 2, 0, 0, 0)) is None)
+def test_the_challenge_refuses_what_the_list_has_shown(run: Trace) -> None:
+    survey = finished_survey()
+    before = {
+        encoding.tokens[each.token - 1]
+        for each in survey.most_excited(*FAVOURITE)
+        for encoding in (survey.encodings[each.text],)
+    }
+    assert before == SHOWN
+    assert not look_at(run.model, "The president of the United States spoke.").met
+
+
+@pytest.mark.parametrize(
+    ("entry", "met"),
+    [
+        ("The king of England died.", True),
+        ("The mayor of London spoke.", True),
+        ("A cup of tea.", False),
+        ("The roof of the house is red.", False),
+        ("She has no such word.", False),
+        ("Of course he came.", False),
+        ("<script> of $x$ **of**", False),
+        ("مدينة of باريس", False),
+    ],
+)
+def test_the_challenge_is_judged_by_the_neuron_s_activation(entry: str, met: bool) -> None:
+    """By Hugging Face's activations, where there is an *of* after another word."""
+    run = trace(load_model("lab-minilm"), entry)
+    found, least = look_at(run.model, entry), in_story(run.model)
+    theirs = in_theirs()
+    caught: list[torch.Tensor] = []
+    theirs.block(FAVOURITE[0]).get_submodule("intermediate").register_forward_hook(lambda *each: caught.append(each[2]))
+    theirs.run(entry)
+    values = [caught[0][0, at, FAVOURITE[1]].item() for at, token in enumerate(run.tokens) if token == "of" and at > 1]
+    assert found.met is met is (max(values, default=0) > least)
+    assert least == pytest.approx(1.19, abs=0.005)
+
+
+def test_a_text_without_tokens_is_refused_by_the_lab(run: Trace) -> None:
+    with pytest.raises(TextError):
+        look_at(run.model, "\u200b")

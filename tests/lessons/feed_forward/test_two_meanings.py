@@ -1,4 +1,4 @@
-"""After the layers: the cosines of a word's uses and the words nearest to them, computed again by torch and numpy."""
+"""After the layers: the cosines of a word's uses and the words nearest to them, computed again by Hugging Face."""
 
 from __future__ import annotations
 
@@ -6,110 +6,64 @@ import re
 
 import numpy as np
 import pytest
+import torch
 from torch.nn.functional import cosine_similarity
 
-import lab
 from lab.analysis.words.neighbours import places_in
-from lab.course.sentences.two_meanings import TWO_MEANINGS
-from lab.course.sentences.uses import Use, offered, place_of, same_meaning, uses_of
-from lab.course.words import plain
-from lab.lessons.feed_forward.two_meanings import nearest, one_or_two, said
-from lab.models.encoding import word_of
-from lab.models.twin import random_twin
-from lab.questions.returning import Spot
+from lab.lessons.feed_forward import two_meanings
+from lab.lessons.feed_forward.two_meanings import WORDS, alike, cosines, nearest, said, uses_of
+from lab.models.loading import load_model
 from lab.text.bundled import bundled_sentences
-from lab.toy.models import constructed_toy
-
-MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
+from tests.lessons.feed_forward.story import in_theirs
 
 
-def shown(text: str) -> str:
-    return re.sub("[\u2068\u2069]", "", plain(text)).replace("−", "-")
+@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize("layer", [0, 5])
+def test_the_cosines_and_what_is_said_are_hugging_face_s(word: str, layer: int) -> None:
+    model, theirs, told = load_model("lab-minilm"), in_theirs(), WORDS[word]
+    uses = uses_of(model, word)
+    vectors = [
+        theirs.run(text).hidden_states[layer + 1][use.token]
+        for text, use in zip((told.first, *told.sentences), uses, strict=True)
+    ]
+    wanted = [cosine_similarity(vectors[0], each, dim=0).item() for each in vectors[1:]]
+    assert cosines(uses[0].trace, word, layer) == pytest.approx(wanted, abs=1e-4)
+    assert list(alike(uses[0].trace, word, layer).table().iloc[:, 0]) == pytest.approx(wanted, abs=1e-4)
+    text = said(uses[0].trace, word, layer)
+    by_use = {
+        use: [c for c, each in zip(wanted, told.sentences.values(), strict=True) if each == use] for use in told.others
+    }
+    ends = [end for found in by_use.values() for end in (min(found), max(found))]
+    assert [float(each) for each in re.findall(r"\d\.\d\d", text)] == pytest.approx(ends, abs=0.006)
+    assert (told.finding in text) == (layer == 5)
 
 
-def numbers(text: str) -> list[float]:
-    return [float(each) for each in re.findall(r"-?\d+\.\d+", text)]
+def test_the_findings_hold() -> None:
+    """The verb is far from the month, a march is not; all banks of rivers are nearer than all banks with money."""
+    run = uses_of(load_model("lab-minilm"), "March")[0].trace
+    found = dict(zip(WORDS["March"].sentences, cosines(run, "March", 5), strict=True))
+    of = {use: [found[text] for text in texts] for use, texts in WORDS["March"].others.items()}
+    assert max(of["the verb"]) < min(of["the month"]) - 0.1
+    assert found["Two soldiers died in the march."] >= found["March was a very cold month."]
+    bank = cosines(run, "bank", 5)
+    assert min(bank[:3]) > max(bank[3:]) + 0.1
+    assert "“\u2068river\u2069”" in nearest(run.model, "bank").rpartition(", and ")[2]
 
 
-def ends(first: Use, second: Use) -> tuple[float, float]:
-    """The cosine of two uses before layer 1, and after the last layer and the model's last LayerNorm."""
-    one, other = ((use.trace.hidden_states[0][use.token], use.trace.output[use.token]) for use in (first, second))
-    start, last = (cosine_similarity(a, b, dim=0).item() for a, b in zip(one, other, strict=True))
-    return start, last
+@pytest.mark.parametrize("word", WORDS)
+def test_the_nearest_words_are_nearest(word: str) -> None:
+    model = load_model("lab-minilm")
+    places, uses = places_in(model, bundled_sentences()), uses_of(model, word)
+    for use in (uses[0], uses[4]):
+        vector = use.trace.hidden_states[-1][use.token].numpy()
+        order = np.argsort(-(places.vectors @ (vector / np.linalg.norm(vector))))
+        words = [model.tokenizer.id_to_token(places.token_ids[at]) for at in order]
+        first = list(dict.fromkeys(each for each in words if each != word.lower()))[:2]
+        assert all(f"“\u2068{each}\u2069”" in nearest(model, word) for each in first)
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_every_word_offered_is_one_token_and_its_two_uses_are_told_truly(name: str) -> None:
-    model = lab.load_model(name)
-    known = offered(model)
-    assert {"fall", "second", "mean", "bank", "left"} <= known.keys()
-    assert ("March" in known) == (name != "lab-gpt2")
-    for word in known.values():
-        first, second = (lab.trace(model, text) for text in (word.first, word.second))
-        here, there = place_of(first.encoding, word.word), place_of(second.encoding, word.word)
-        assert here is not None and there is not None and first.token_ids[here] == second.token_ids[there]
-        start, last = ends(Use(first, here), Use(second, there))
-        told = shown(said(Use(first, here), Use(second, there)))
-        assert numbers(told) == pytest.approx([start, last], abs=0.006)
-        assert (" apart: " in told) == (start - last >= 0.01) and ("more similar: " in told) == (last - start >= 0.01)
-
-
-@pytest.mark.parametrize("name", [*MODELS, "random"])
-def test_two_meanings_are_measured_by_two_uses_of_one(name: str) -> None:
-    model = random_twin(lab.load_model("lab-bert"), 0) if name == "random" else lab.load_model(name)
-    for word in offered(model).values():
-        first, second = uses_of(model, word)
-        alike = same_meaning(model, word)
-        assert alike is not None and alike.trace.token_ids[alike.token] == first.trace.token_ids[first.token]
-        (start, last), (start_same, same) = (ends(first, each) for each in (second, alike))
-        told = shown(said(first, second, alike))
-        assert numbers(told) == pytest.approx([last, same], abs=0.006)
-        assert ("does not tell the two meanings apart" in told) == (same - last <= 0.05)
-        grown = same - last > start_same - start
-        assert told.startswith("The layers tell the two meanings apart") == (grown and same - last > 0.05)
-
-
-@pytest.mark.parametrize("name", [*MODELS, "random"])
-def test_the_question_s_answer_is_the_larger_cosine_of_the_first_word(name: str) -> None:
-    model = random_twin(lab.load_model("lab-bert"), 0) if name == "random" else lab.load_model(name)
-    word = next(iter(offered(model).values()))
-    runs = [lab.trace(model, text) for text in (word.first, word.alike, word.second)]
-    own, alike, other = (run.output[place_of(run.encoding, word.word) or 0] for run in runs)
-    one, two = (cosine_similarity(own, each, dim=0).item() for each in (alike, other))
-    question = one_or_two(Spot(runs[0], 0, 0, 0, 0))
-    assert (question is None) == (abs(one - two) < 0.05)
-    if question is not None:
-        right = question.options[question.answer]
-        assert sum(option.correct for option in question.options) == 1
-        assert (word.alike.removesuffix(".") in shown(right.text)) == (one > two)
-        assert numbers(shown(right.why)) == pytest.approx([one, two], abs=0.006)
-
-
-def test_a_toy_is_not_asked_about_english_words() -> None:
-    assert one_or_two(Spot(lab.trace(constructed_toy(4, 6), "a b c"), 0, 0, 0, 0)) is None
-
-
-def test_the_neighbours_that_are_named_are_the_nearest_words_of_the_texts() -> None:
-    """Found once more by numpy, over every word of the lab's texts; *bank* next to *money* is a surprise."""
-    model = lab.load_model("lab-minilm")
-    words = places_in(model, bundled_sentences())
-    for name in ("March", "bank"):
-        first, second = uses_of(model, offered(model)[name])
-        told = shown(nearest(first, second))
-        lists = [
-            set(re.findall("“([^”]+)”", part.partition(" are ")[2]))
-            for part in re.split("\\. Nearest to the second|\\. So", told)[:2]
-        ]
-        for use, named in zip((first, second), lists, strict=True):
-            unit = words.vectors / np.linalg.norm(words.vectors, axis=1, keepdims=True)
-            order = np.argsort(-unit @ use.trace.output[use.token].numpy())
-            found = list(dict.fromkeys(word_of(model.tokenizer, words.token_ids[at]) for at in order))
-            found = [each for each in found if each.lower() != name.lower()]
-            assert named <= set(found[:6])
-    assert "even the second “bank” is nearest to “river”" in told
-
-
-def test_two_equal_vectors_are_not_told_apart() -> None:
-    first, _ = uses_of(lab.load_model("lab-bert"), TWO_MEANINGS[0])
-    assert "does not tell the two meanings apart" in said(first, first, first)
-    assert "hardly change how similar" in said(first, first)
+def test_a_word_with_several_tokens_is_not_offered() -> None:
+    gpt2 = load_model("lab-gpt2")
+    assert not uses_of(gpt2, "March") and len(uses_of(gpt2, "bank")) == len(WORDS["bank"].sentences) + 1
+    assert "finding" not in said(uses_of(gpt2, "bank")[0].trace, "bank", 3)
+    assert torch.is_tensor(uses_of(gpt2, "bank")[0].trace.output) and two_meanings.NO_WORD

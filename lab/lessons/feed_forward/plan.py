@@ -1,0 +1,160 @@
+"""The plan of a layer: its parts in their order, and what the model says without the second half."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from lab.analysis.layers.sublayers import stages
+from lab.analysis.words.predictions import candidates, prediction_at
+from lab.charts.base.axes import Scale
+from lab.charts.base.figure import Figure
+from lab.charts.marks.bars import bars
+from lab.charts.marks.plan import Box, plan
+from lab.course.sentences.looks import is_story
+from lab.course.words import quoted
+from lab.lessons.feed_forward import LESSON
+from lab.lessons.feed_forward.view import FeedForwardView, show_sentence
+from lab.models import forward
+from lab.models.interventions import Interventions
+from lab.models.memo import once
+from lab.models.trace import Trace, trace_encoding
+from lab.questions.asking import asks
+from lab.questions.basis import bet
+from lab.questions.question import Option, Question
+from lab.questions.returning import Spot
+from lab.ui.drawing import code, draw
+from lab.ui.frame.closing import meaning, try_this
+from lab.ui.frame.header import idea
+from lab.ui.parameters import LAYER
+from lab.ui.quiz.predictions import ask_beside
+from lab.ui.terms import say
+
+IDEA = """
+Attention is only half of a layer. Here is the whole plan. Follow the vector of {token} through layer {layer}, from top
+to bottom."""
+PARTS = """
+- **Self-attention** collects from the other tokens.
+- **Add** adds the result to the vector that came in.
+- **LayerNorm** brings the numbers to one scale.
+- The **feed-forward network** computes with the vector of this token alone."""
+CAPTION = """
+The number beside a part is the length of the vector that comes out. Lengths do not add up, because vectors point in
+different directions."""
+READING = """
+In layer {layer}, attention adds a vector of length {attention:.2f} to {token}, and the network adds one of length
+{network:.2f}."""
+WORDS = """
+With the network of layer {layer}, the best word is {best} ({before:.2f}); without it, {other} ({after:.2f})."""
+WRITTEN = """
+Attention has copied to the blank what the vector of *France* says. From this, the model names the country. To name the
+capital, it needs the network."""
+CAVEAT = """
+This holds for this sentence. In the same sentence about other countries, the best word without the network is mostly
+*the* or a comma. So do not take this as a rule about the network."""
+_WORDS, _TRIED = 5, 4
+
+
+@asks(
+    basis=bet(
+        "Attention brings the answer.",
+        "Attention brings a word, and the network makes the answer of it.",
+        "The network knows which country is meant.",
+    ),
+    hint="What have the heads of layer 6 brought to the blank? And which part has to do something with it?",
+    always=True,
+)
+def without_network(spot: Spot) -> Question:
+    """Ask what the model says without the network of layer 6."""
+    return Question(
+        "without-network",
+        "In *The capital of France is ▢.*, leave out the feed-forward network of layer 6. Which word does the model "
+        "find most likely then?",
+        (
+            Option(
+                "*paris*, because attention has already brought it",
+                "Many people expect this, because attention is the famous half of a layer. But what it has brought is "
+                "not *paris*: without the network, *paris* is hardly likely.",
+            ),
+            Option(
+                "*france*, the word to which attention looked",
+                "The line in the plan leads past the network, so what attention has added still arrives. From it, the "
+                "model reads *france* and *french*.",
+                correct=True,
+            ),
+            Option(
+                "Another capital: it is lost which country is meant",
+                "That happened in lesson 4, when *France* was cut off from the blank. Here nothing is cut off, and "
+                "the network reads only the blank.",
+            ),
+        ),
+        mixed=True,
+    )
+
+
+@once
+def network_off(trace: Trace, layer: int) -> Trace:
+    """Run the text again with all neurons of a layer (from 0) at 0."""
+    off = frozenset((layer, neuron) for neuron in range(trace.model.config.ffn_width))
+    return trace_encoding(trace.model, trace.encoding, Interventions(zero_neurons=off))
+
+
+def layer_plan(traced: Trace, layer: int, token: int) -> Figure:
+    """Draw the order of a layer, and how long the vector of ``token`` is after each step."""
+    steps = stages(traced.layer(layer))
+    boxes = [Box(stage.name, float(stage.vectors[token].norm()), stage.residual) for stage in steps]
+    return plan(boxes, title=f"The steps of layer {layer + 1}", value_title="Length of the vector", value_format=".2f")
+
+
+def best_words(traced: Trace, layer: int, place: int, *, network: bool) -> Figure:
+    """Draw the most probable words at ``place``, with or without the network of a layer (from 0)."""
+    both = [
+        candidates(prediction_at(run, place, None), _WORDS, run.model.tokenizer)
+        for run in (network_off(traced, layer), traced)
+    ]
+    shown, most = both[network], max(found[0].probability for found in both)
+    title = f"{'With' if network else 'Without'} the network of layer {layer + 1}"
+    values = [each.probability for each in shown]
+    return bars([each.word for each in shown], values, Scale("Probability", (0, most), ".2f"), title=title)
+
+
+def show(view: FeedForwardView) -> None:
+    """Show the order of the parts of this layer, and the words at the blank with and without its network."""
+    idea(IDEA.format(token=view.name, layer=view.number))
+    show_sentence(view)
+    picture, parts = st.columns(2, gap="large")
+    with picture:
+        draw(partial(layer_plan, view.trace, view.layer.index, view.token), "plan")
+    with parts:
+        say(PARTS)
+        st.caption(CAPTION)
+    if not ask_beside(LESSON, without_network(view.spot) if view.in_story else None):
+        return
+    if view.says is not None:
+        for column, network in zip(st.columns(2, gap="large"), (True, False), strict=True):
+            with column:
+                shown = partial(best_words, view.trace, view.layer.index, view.says, network=network)
+                draw(shown, f"best-words-{network}")
+    meaning(said(view))
+    if view.in_story:
+        say(CAVEAT)
+    if is_story(view.trace):
+        why = f"layer {_TRIED}. Does the model need its network, too?"
+        try_this(why, f"Take layer {_TRIED}", {LAYER: _TRIED}, leaves=True)
+    code(forward.pre_norm_layer if view.config.pre_norm else forward.post_norm_layer)
+
+
+def said(view: FeedForwardView) -> str:
+    """Say what the model says with the network and without it; if it says no word, how much both halves add."""
+    layer, at = view.layer, view.token
+    if view.says is None:
+        attention, network = (float(each[at].norm()) for each in (layer.attention_output, layer.ffn_output))
+        return READING.format(layer=view.number, token=view.name, attention=attention, network=network)
+    (best,), (other,) = (
+        candidates(prediction_at(run, view.says, None), 1, run.model.tokenizer)
+        for run in (view.trace, network_off(view.trace, layer.index))
+    )
+    numbers = {"before": best.probability, "after": other.probability}
+    told = WORDS.format(layer=view.number, best=quoted(best.word), other=quoted(other.word), **numbers)
+    return told + WRITTEN * view.in_story

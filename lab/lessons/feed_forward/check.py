@@ -15,7 +15,7 @@ from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.loading import LoadedModel
 from lab.models.trace import trace
 from lab.ui.quiz.asking import draw_checks
-from lab.ui.quiz.challenge import Verdict, draw_challenge
+from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
 
 WANTED = """
 Neuron {neuron} of layer {layer} fires at *of* in *The capital of France*: its activation is {least}. Write a sentence
@@ -58,13 +58,15 @@ def in_story(model: LoadedModel) -> float:
     return found[0]
 
 
-def look_at(model: LoadedModel, entry: str) -> Verdict:
+def look_at(model: LoadedModel, entry: str) -> ChallengeVerdict:
     """Look whether an *of* of the entry excites the neuron more than the one of the course's sentence."""
     found = strongest(model, entry)
     if found is None:
-        return Verdict(met=False, said=NO_WORD)
+        return ChallengeVerdict(met=False, said=NO_WORD)
     (value, word), least = found, in_story(model)
     if word in SHOWN:
-        return Verdict(met=False, said=LISTED.format(word=quoted(word)))
+        return ChallengeVerdict(met=False, said=LISTED.format(word=quoted(word)))
     told = MET if value > least else NOT_MET
-    return Verdict(met=value > least, said=told.format(word=quoted(word), value=signed(value), least=signed(least)))
+    return ChallengeVerdict(
+        met=value > least, said=told.format(word=quoted(word), value=signed(value), least=signed(least))
+    )

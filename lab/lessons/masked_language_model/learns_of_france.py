@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,7 +33,6 @@ from lab.questions.returning import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning, try_this, way_to
 from lab.ui.long_work import serial_of, unasked
-from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import SECOND_TEXT, TEXT
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.prediction import PredictionView
@@ -76,10 +73,7 @@ CITED = (
     "Meng et al. (2022) found the like for facts in GPT models: early, the vectors of the subject decide, and late, "
     "those of the last token."
 )
-KEYS: Mapping[Parameter[Any], Any] = {
-    TEXT: "The keys to the cabinet [MASK] on the table.",
-    SECOND_TEXT: "The key to the cabinet _ on the table.",
-}
+KEYS = ("The keys to the cabinet [MASK] on the table.", "The key to the cabinet _ on the table.")
 WHOSE = {"country": "the country", "blank": "the blank", "other tokens": "all other tokens at once"}
 
 
@@ -133,7 +127,9 @@ def show(view: PredictionView) -> Trace:
     if _show_map(view, typed or RIVAL) and ours and not typed:
         _show_list(story.known(view.model))
         try_this(
-            "exchange *keys* and *key*. In which layer does the blank learn of them?", "The keys … ▢ on the table", KEYS
+            "exchange *keys* and *key*. In which layer does the blank learn of them?",
+            "The keys … ▢ on the table",
+            dict(zip((TEXT, SECOND_TEXT), KEYS, strict=True)),
         )
     way_to("The experiment", experiment_of("patching"))
     code(exchanged_after)

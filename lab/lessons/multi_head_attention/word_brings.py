@@ -66,7 +66,7 @@ class CutOff:
 
 def asked_of(trace: Trace) -> Asked | None:
     """Return the run whose blank the model fills, by default with the last word hidden; None without such a place."""
-    found = None if cannot_predict(trace.model) else asked_run(trace)
+    found = None if trace.model.no_words else asked_run(trace)
     return None if found is None else Asked(*found)
 
 

@@ -132,7 +132,7 @@ def test_until_layer_5_the_country_decides_and_the_blank_brings_nothing() -> Non
 
 def test_of_the_keys_the_blank_learns_before_the_last_layer() -> None:
     """What the step offers to try shows another layer: the last one is no rule."""
-    text, second = learns_of_france.KEYS.values()
+    text, second = learns_of_france.KEYS
     found = figures.one_vector(run("lab-minilm", text), 6, second).values
     assert (found[:5, 2] > 0.5).all() and (found[5:, 6] > 0.5).all() and found[5, 2] < 0.01
 

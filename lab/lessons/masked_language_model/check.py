@@ -20,7 +20,6 @@ from lab.questions.basis import bet, derivable
 from lab.questions.question import Option, Question
 from lab.questions.returning import Spot
 from lab.ui import runs
-from lab.ui.parameters import MODE, TEACH, TOY
 from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
 from lab.ui.shared.prediction import PredictionView
@@ -111,8 +110,7 @@ def why_hidden(spot: Spot) -> Question | None:
 def show(view: PredictionView) -> Trace:
     """Ask the three questions, and draw the challenge."""
     draw_checks(LESSON, [each(spot_of(view)) for each in (negated, why_hidden, shifted)])
-    if view.page.selection[MODE] != TOY and not view.page.selection[TEACH]:
-        draw_challenge(LESSON, WANTED, "A sentence with France and _", look_at_entry)
+    draw_challenge(LESSON, WANTED, "A sentence with France and _", look_at_entry)
     return view.trace
 
 

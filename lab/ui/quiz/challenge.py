@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from lab.models.encoding import TextError
+from lab.ui import parameters
 from lab.ui.quiz.done import did
 from lab.ui.terms import say
 from lab.ui.typed import say_shortened, shorten
@@ -29,9 +30,13 @@ class ChallengeVerdict:
 def draw_challenge(lesson: str, wanted: str, placeholder: str, judge: Callable[[str], ChallengeVerdict]) -> None:
     """Draw a challenge, with a field for one line, and what the lab saw in the learner's last entry.
 
+    Challenges are about the course's model and for a learner alone: with toys and before a class, none is drawn.
+
     ``judge`` looks at an entry, which is never empty; it may raise :class:`lab.models.encoding.TextError` for a text
     that the model cannot read.
     """
+    if parameters.MODE.chosen() == parameters.TOY or parameters.TEACH.chosen():
+        return
     key = f"_challenge.{lesson}"
     with st.container(border=True):
         say(f":material/flag: **Challenge.** {wanted}")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from lab.models.trace import Trace
 from lab.ui.page import LessonPage
-from lab.ui.play import Parts
+from lab.ui.play import LessonRun, Parts
 from lab.ui.shared.prediction import PredictionView, cannot_predict
 from lab.ui.toys.filling import show_rule, show_toy_trace
 
@@ -16,14 +16,14 @@ LESSON = "masked-language-model"
 # The modules of this package can be imported only when the package itself has been.
 
 
-def look(page: LessonPage, trace: Trace) -> Callable[[str], PredictionView | Trace | None]:
+def look(page: LessonPage, trace: Trace) -> Callable[[str], PredictionView | LessonRun | Trace | None]:
     """Draw the sentence of a step that asks about one place; see :mod:`lab.lessons.masked_language_model.view`."""
     from lab.lessons.masked_language_model.view import look as look_at_step
 
     return look_at_step(page, trace)
 
 
-PARTS: Parts[PredictionView | Trace] = Parts(
+PARTS: Parts[PredictionView | LessonRun | Trace] = Parts(
     look=look,
     toy=show_toy_trace,
     toy_steps={"Toy sentences": show_rule},

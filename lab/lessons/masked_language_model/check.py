@@ -10,19 +10,17 @@ from lab.course.sentences.looks import STORY_HEAD
 from lab.course.words import quoted
 from lab.lessons.masked_language_model import LESSON
 from lab.lessons.masked_language_model.from_vector_to_word import shifted
-from lab.lessons.masked_language_model.view import spot_of
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.encoding import BLANK
 from lab.models.interventions import Interventions
-from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import bet, derivable
 from lab.questions.question import Option, Question
 from lab.questions.returning import Spot
 from lab.ui import runs
+from lab.ui.play import LessonRun
 from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
-from lab.ui.shared.prediction import PredictionView
 
 LOOKS = 0.3  # head 6-4 does not look at a word to which it gives less
 LEADS = 0.1  # below this, no word leads
@@ -107,11 +105,10 @@ def why_hidden(spot: Spot) -> Question | None:
     )
 
 
-def show(view: PredictionView) -> Trace:
+def show(view: LessonRun) -> None:
     """Ask the three questions, and draw the challenge."""
-    draw_checks(LESSON, [each(spot_of(view)) for each in (negated, why_hidden, shifted)])
+    draw_checks(LESSON, [each(Spot(view.trace, 0, 0, 0, 0)) for each in (negated, why_hidden, shifted)])
     draw_challenge(LESSON, WANTED, "A sentence with France and _", look_at_entry)
-    return view.trace
 
 
 def look_at_entry(entry: str) -> ChallengeVerdict:

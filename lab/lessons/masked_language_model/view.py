@@ -10,6 +10,7 @@ import pandas as pd
 from lab.analysis.words.in_blank import with_blank
 from lab.analysis.words.masking import asked_next
 from lab.analysis.words.predictions import next_prediction
+from lab.course.pages import CHECK
 from lab.course.sentences.looks import is_story
 from lab.figures.sentence import sentence
 from lab.models.interventions import Interventions
@@ -18,6 +19,7 @@ from lab.questions.returning import Spot
 from lab.ui import runs
 from lab.ui.page import LessonPage
 from lab.ui.parameters import TEMPERATURE
+from lab.ui.play import LessonRun
 from lab.ui.sentence import show_row
 from lab.ui.shared.prediction import PredictionView
 from lab.ui.shared.prediction import look as look_at_place
@@ -31,12 +33,14 @@ WRITER = "lab-gpt2"
 _READ = f"{WRITER} reads this text up to the orange token, and continues it from there."
 
 
-def look(page: LessonPage, trace: Trace) -> Callable[[str], PredictionView | Trace | None]:
+def look(page: LessonPage, trace: Trace) -> Callable[[str], PredictionView | LessonRun | Trace | None]:
     """Return what makes the view of a step by its id."""
 
-    def view(step: str) -> PredictionView | Trace | None:
+    def view(step: str) -> PredictionView | LessonRun | Trace | None:
         if step in WHOLE:
             return trace
+        if step == CHECK:
+            return LessonRun(page, trace)
         return look_at_writer(page, trace) if step == WRITES else look_at_place(page, trace)
 
     return view

@@ -13,13 +13,14 @@ from lab.course.sentences.looks import look, look_in
 from lab.models.catalogue import twin_of
 from lab.ui import selection
 from lab.ui.parameters import HEAD, KEY_TOKEN, LAYER, TOKEN
+from lab.ui.texts import SEEN
 
 if TYPE_CHECKING:
     from lab.models.trace import Trace
 
 # Finds a layer and a head of a run, from 0.
 FirstHead = Callable[["Trace"], tuple[int, int]]
-_BEGUN, _SEEN = "_first_head", "_tokens_seen"
+_BEGUN = "_first_head"
 
 
 def begin(trace: Trace, first: FirstHead) -> tuple[int, int]:
@@ -59,14 +60,14 @@ def with_tokens(trace: Trace, place: tuple[int, int] | None = None, first: int |
     chosen yet, the query is ``first``, or the row that the lab would look at first in this head, and the key is the
     token to which the query gives most weight.
     """
-    texts, before = (trace.text, trace.pair), st.session_state.get(_SEEN)
+    texts, before = (trace.text, trace.pair), st.session_state.get(SEEN)
     begins = look(trace) if place is None else look_in(trace, *place)
     first = begins.query if first is None else first
     if isinstance(before, _Seen) and before.tokens != trace.tokens:
         _find_again(before, trace, first, another=before.texts != texts)
     query, key = (selection.fit_place(each, len(trace), "This text") for each in (TOKEN, KEY_TOKEN))
     at = query - 1 if query else first
-    st.session_state[_SEEN] = _Seen(texts, trace.tokens, (query, key), at)
+    st.session_state[SEEN] = _Seen(texts, trace.tokens, (query, key), at)
     return at, key - 1 if key else heaviest_key(trace, begins.layer, begins.head, at)
 
 
@@ -82,7 +83,7 @@ def _find_again(before: _Seen, trace: Trace, begins: int, *, another: bool) -> N
 
 def forget() -> None:
     """Forget the tokens seen, because a link selects the next tokens and has chosen them for its own text."""
-    st.session_state.pop(_SEEN, None)
+    st.session_state.pop(SEEN, None)
 
 
 def found_again(token: str, tokens: Sequence[str], place: int) -> int | None:

@@ -6,10 +6,13 @@ step brings it back. So nobody loses the thread of the course, and nobody loses 
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from lab.models.catalogue import DEFAULT_MODEL
-from lab.ui.parameters import DEFAULT_TEXT, MODEL, PAIR, TEXT
+from lab.ui.parameter_kinds import Parameter
+from lab.ui.parameters import DEFAULT_TEXT, KEY_TOKEN, MASKED, MODEL, PAIR, PLACE, TEXT, TOKEN
 from lab.ui.typed import shorten
 
 COURSE, YOURS = "Course", "Yours"
@@ -17,6 +20,9 @@ _BEGUN = "_first_text"  # the texts with which a page began
 _OWN = "_own_texts"  # the texts that the learner typed or chose last
 _AT = "_text_at"  # the step for which the text was chosen
 _PUT = "_text_put"  # set if a text was put in place together with a step, by a link or a button
+_PLACES = "_places_of_texts"  # the places chosen in the course's text and in the learner's
+SEEN = "_tokens_seen"  # the tokens of the last screen, among which a chosen word is found again
+_IN_TEXT: tuple[Parameter[Any], ...] = (TOKEN, KEY_TOKEN, MASKED, PLACE)
 _ASKS, _TYPED, _WHOSE = "_asks_own_text", "_own_typed", "_whose"
 
 
@@ -36,6 +42,8 @@ def begin(own: str, at: str = "", *, tried: bool = False) -> str:
     st.session_state[_AT] = at
     kept = not at and _shown()[0] is not None
     if (untouched() and not kept) or (new and at and not put):
+        if not untouched():
+            _change_places(YOURS, COURSE)
         _show(first, "")
         st.session_state[_BEGUN] = (first, "")
     return first
@@ -64,6 +72,15 @@ def _shown() -> tuple[str | None, str]:
 def _show(text: str, pair: str) -> None:
     TEXT.set(text)
     PAIR.set(pair)
+
+
+def _change_places(before: str, now: str) -> None:
+    """Keep the tokens that are chosen or hidden in the text on screen, and choose those of the text that comes."""
+    held = st.session_state.setdefault(_PLACES, {})
+    held[before] = [parameter.chosen() for parameter in _IN_TEXT]
+    for parameter, place in zip(_IN_TEXT, held.get(now, [each.default for each in _IN_TEXT]), strict=True):
+        parameter.set(place)
+    st.session_state.pop(SEEN, None)
 
 
 def own_texts() -> dict[str, str]:
@@ -118,9 +135,11 @@ def _switch(course: str) -> None:
     chosen = st.session_state.get(_WHOSE)
     st.session_state.pop(_ASKS, None)
     if chosen == COURSE:
+        _change_places(YOURS, COURSE)
         _show(course, "")
         st.session_state[_BEGUN] = (course, "")
     elif (own := st.session_state.get(_OWN)) is not None:
+        _change_places(COURSE, YOURS)
         _show(own[0] or DEFAULT_TEXT, own[1])
     else:
         st.session_state[_ASKS] = st.session_state.get(_AT)

@@ -212,11 +212,17 @@ def step_of(at: AppTest) -> str:
     return _id(at.segmented_control(key="step").value)
 
 
-def turn_to(at: AppTest, step: str) -> AppTest:
-    """Choose a step, in the row or in the menu beside it."""
+def turn_to(at: AppTest, step: str, *, keep: bool = True) -> AppTest:
+    """Choose a step, in the row or in the menu beside it.
+
+    It opens on the course's sentence. With ``keep``, the learner's own is then chosen again if there is one.
+    """
     assert step in steps_of(at), (step, steps_of(at))
     chooser = at.segmented_control(key="step") if step in row_of(at) else at.menu_button(key="more_steps")
     chooser.set_value(on_screen(step)).run()
+    switch = [each for each in at.get("button_group") if each.key == "_whose"]
+    if keep and switch and "_own_texts" in at.session_state:
+        at.segmented_control(key="_whose").set_value("Yours").run()
     return at
 
 

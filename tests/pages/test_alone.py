@@ -75,11 +75,11 @@ def test_other_figures_are_not_made() -> None:
         return make(figure, clickable)
 
     with patch.object(drawing, "_made", counted):
-        reveal(visit("4_Multi-head_attention.py", step="join", text="A bird sang in the green tree."))
+        reveal(visit("3_Self-attention.py", step="all-rows", text="A bird sang in the green tree."))
         whole, made[:] = list(made), []
-        alone("4_Multi-head_attention.py", "lengths-of-heads", step="join", text="A bird sang in the green tree.")
-    assert "joined" in whole and len(whole) > 1
-    assert made == ["lengths_of_heads"]
+        alone("3_Self-attention.py", "all-scores", step="all-rows", text="A bird sang in the green tree.")
+    assert "contexts" in whole and len(whole) > 1
+    assert made == ["scores"]
 
 
 def test_a_figure_alone_answers_a_click() -> None:

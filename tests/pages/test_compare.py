@@ -89,7 +89,7 @@ def test_it_opens_on_a_difference_that_one_sees(compare: str) -> None:
 
 def test_what_is_asked_of_each_model_is_said_of_that_model() -> None:
     said = words(visit(PAGE, compare=TWO_MODELS)).replace("\\", "")
-    assert f"“\u2068[MASK]\u2069” hides token 5 from “\u2068{DEFAULT_MODEL}\u2069”" in said
+    assert f"“\u2068▢\u2069” hides token 5 from “\u2068{DEFAULT_MODEL}\u2069”" in said
     assert "“\u2068lab-gpt2\u2069” predicts what follows token 5" in said
 
 
@@ -214,7 +214,7 @@ def test_a_beside_itself() -> None:
 def test_the_asked_word_is_hidden_in_both() -> None:
     at = visit(PAGE, text=A, other_text=B, figure="Most probable words", token="3")
     assert "**No difference**" in words(at)  # cat or dog, neither is seen
-    assert "“\u2068\\[MASK\\]\u2069” hides token" in words(at)
+    assert "“\u2068▢\u2069” hides token" in words(at)
     at = visit(PAGE, text=A, other_text=B, figure="Most probable words", token="1")
     assert "is not a word" in words(at)
 

@@ -100,7 +100,7 @@ def test_a_damaged_checkpoint(
     folder = shutil.copytree(tiny_checkpoint("bert"), tmp_path / "tiny-bert")
     damage(folder)
     monkeypatch.setenv("LAB_MODELS", str(folder))
-    at = visit(PAGE, model=folder.name)
+    at = visit(PAGE, step="map", model=folder.name)
     assert said in at.warning[0].value.replace("\\", "")
     works(at, folder.name)
 
@@ -110,6 +110,7 @@ def test_a_model_without_a_head_predicts_no_words_and_does_all_else(offer: Offer
     at = visit("9_Masked_language_model.py", model=name)
     assert "came without a vocabulary head" in words(at)
     at.switch_page(f"pages/{PAGE}").run()
+    turn_to(at, "map")
     assert not at.exception and not at.warning
     assert at.selectbox(key="model").value == name
     assert at.selectbox(key="layer").options == ["1", "2"]
@@ -140,7 +141,7 @@ def test_a_download_that_fails(error: Exception, said: str, monkeypatch: pytest.
     monkeypatch.setenv("LAB_ALLOW_DOWNLOADS", "1")
     monkeypatch.setattr(hub, "snapshot_download", _Hub(error).snapshot_download)
     monkeypatch.setattr(hub, "plan", lambda entry: hub.Download(("config.json", "model.safetensors"), entry.megabytes))
-    at = visit(PAGE, model=name)
+    at = visit(PAGE, step="map", model=name)
     assert not at.warning, "nothing is downloaded unasked"
     next(button for button in at.button if button.label == "Download 440 MB").click().run()
     _when_it_has_ended(at, name)
@@ -176,7 +177,7 @@ def test_a_download_shows_its_megabytes_and_the_page_beside_it_goes_on(
     monkeypatch.setenv("LAB_ALLOW_DOWNLOADS", "1")
     monkeypatch.setattr(hub, "download", download)
     monkeypatch.setattr(hub, "cached", lambda entry: here_is[0] if here_is and entry.id == name else None)
-    at = visit(PAGE, model=name)
+    at = visit(PAGE, step="map", model=name)
     next(button for button in at.button if button.label == "Download 599 MB").click().run()
     assert here.wait(20)
     at.run()
@@ -204,7 +205,7 @@ def test_a_stopped_download_is_offered_again(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setenv("LAB_ALLOW_DOWNLOADS", "1")
     monkeypatch.setattr(hub, "download", download)
-    at = visit(PAGE, model="modernbert-base")
+    at = visit(PAGE, step="map", model="modernbert-base")
     next(button for button in at.button if button.label == "Download 599 MB").click().run()
     next(button for button in at.button if button.label == "Stop").click().run()
     go_on.set()
@@ -224,10 +225,10 @@ def test_who_stops_a_download_stops_it_for_themselves(monkeypatch: pytest.Monkey
     monkeypatch.setattr(hub, "download", download)
     for module in (long_work, ui_downloads):
         monkeypatch.setattr(module, "this_visit", lambda: long_work.Visit(people[0], Visitor(people[0], "")))
-    one = visit(PAGE, model=name)
+    one = visit(PAGE, step="map", model=name)
     next(button for button in one.button if button.label == "Download 599 MB").click().run()
     people[0] = "another"
-    other = visit(PAGE, model=name)
+    other = visit(PAGE, step="map", model=name)
     next(button for button in other.button if button.label == "Stop").click().run()
     found = downloads.running(name)
     assert found is not None and found.is_watched and "Others wait for this download" in words(other)
@@ -239,7 +240,7 @@ def test_who_stops_a_download_stops_it_for_themselves(monkeypatch: pytest.Monkey
 
 def test_the_hub_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAB_ALLOW_DOWNLOADS", "1")
-    at = visit(PAGE, model="gpt2")
+    at = visit(PAGE, step="map", model="gpt2")
     next(button for button in at.button if button.label.startswith("Download")).click().run()
     _when_it_has_ended(at, "gpt2")
     assert "comes from the Hugging Face Hub, which cannot be reached from here" in at.warning[0].value.replace("\\", "")
@@ -318,7 +319,7 @@ def test_a_third_question_is_made_by_another_model_where_the_default_one_is_dama
 def test_where_every_model_is_damaged_one_sentence_says_so(shipped: Path) -> None:
     for model in ("lab-minilm", "lab-bert", "lab-gpt2"):
         _cut_short(shipped / model)
-    at = visit(PAGE)
+    at = visit(PAGE, step="map")
     assert not at.exception and "This server cannot read any of its models" in at.error[0].value
 
 

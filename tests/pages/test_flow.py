@@ -125,7 +125,7 @@ def test_rollout_on_screen_is_rollout() -> None:
 def test_rollout_opens_after_the_last_layer() -> None:
     """Also for whoever comes from a lesson, where the layer is that of a soft row unless another was chosen."""
     row = rollout(trace().attention.numpy().mean(axis=1))[2]
-    at = visit("3_Self-attention.py", text=TEXT, token="3", flow_reading="Weights")
+    at = visit("3_Self-attention.py", step="map", text=TEXT, token="3", flow_reading="Weights")
     assert int(at.selectbox(key="layer").value or 0) < layers()
     at.query_params.clear()  # as a browser does on the way to another page
     at.switch_page(f"pages/{PAGE}").run()

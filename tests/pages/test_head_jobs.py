@@ -22,7 +22,7 @@ def buttons(at: AppTest) -> list[str]:
 
 @pytest.mark.parametrize("page", ["3_Self-attention.py", "51_Model_view.py"])
 def test_a_job_leads_to_its_head(page: str) -> None:
-    at = visit(page, model="lab-gpt2", layer="1", head="2")
+    at = visit(page, model="lab-gpt2", layer="1", head="2", **({"step": "map"} if "Self" in page else {}))
     known = [(each, doing) for each in in_folder(EMBEDDED / "lab-gpt2") or () for doing in each.heads]
     menu = at.sidebar.selectbox(key="_job")
     assert menu.value is None and len(menu.options) == len(known)
@@ -60,5 +60,5 @@ def test_any_other_model_is_measured_when_asked(offer: Offer) -> None:
 
 @pytest.mark.parametrize("params", [{"weights": "Random"}, {"mode": "Toy"}])
 def test_random_weights_and_toys_have_no_jobs(params: dict[str, str]) -> None:
-    at = visit("3_Self-attention.py", **params)
+    at = visit("3_Self-attention.py", step="map", **params)
     assert MENU not in menus(at) and FIND not in buttons(at)

@@ -8,7 +8,7 @@ import pytest
 
 from lab.course.pages import BENCHES, LESSONS
 from tests.checkpoints import WINDOW
-from tests.pages.apptest import Offer, reveal, unfold, visit, walk, words
+from tests.pages.apptest import Offer, reveal, sentence_of, unfold, visit, walk, words
 from tests.thorough import some
 
 TEXT = "The cat sat on the mat."
@@ -41,14 +41,12 @@ def test_rotary_positions_say_whether_the_model_turns(offer: Offer) -> None:
     assert float(shown) < 1e-5
 
 
-def test_the_mask_of_a_local_layer_is_its_window(offer: Offer) -> None:
-    name = offer("modernbert")
-    asked = {"model": name, "step": "map", "text": TEXT, "token": "3"}
-    local = reveal(visit("3_Self-attention.py", layer="2", **asked))
-    said = re.search(rf"more than {WINDOW} tokens away: from .+? it hides (\d+) of the (\d+) tokens", words(local))
-    assert said is not None and int(said[2]) - int(said[1]) == 3 + WINDOW, "tokens 1 to 3, and those of the window"
-    whole = reveal(visit("3_Self-attention.py", layer="1", **asked))
-    assert "This layer is **global**. In the local layers of this model (2), a **mask** hides" in words(whole)
+def test_the_map_of_a_local_layer_is_empty_outside_its_window(offer: Offer) -> None:
+    at = reveal(visit("3_Self-attention.py", model=offer("modernbert"), step="map", text=TEXT, token="3", layer="2"))
+    weights = sentence_of(at)[1]["weights"]
+    n = int(len(weights.ravel()) ** 0.5)
+    row = weights.reshape(n, n)[2]
+    assert (row[3 + WINDOW :] == 0).all() and (row[: 3 + WINDOW] > 0).all()
 
 
 def test_masked_scores_of_a_local_layer_are_no_numbers(offer: Offer) -> None:

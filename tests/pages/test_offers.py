@@ -111,9 +111,9 @@ def test_a_folder_with_a_name_of_the_catalogue(
     monkeypatch.setenv("LAB_MODELS", os.pathsep.join(map(str, (hosted, shipped))))
     runs.model_ids.clear()
     assert len(set(runs.model_ids())) == len(runs.model_ids())
-    at = visit("3_Self-attention.py", model="gpt2")
+    at = visit("3_Self-attention.py", step="map", model="gpt2")
     assert not at.warning and at.selectbox(key="layer").options == ["1", "2"]
-    at = visit("3_Self-attention.py", model=DEFAULT_MODEL)
+    at = visit("3_Self-attention.py", step="map", model=DEFAULT_MODEL)
     assert not at.warning and len(at.selectbox(key="layer").options) == 6
 
 

@@ -23,7 +23,7 @@ from lab.ui.room import asking, seat, third, waiting
 from lab.ui.room.seat import ToldSeat
 from tests.pages.apptest import components, reveal, turn_to, visit, words
 
-ROOM, LESSON = "40_Room.py", "3_Self-attention.py"
+ROOM, LESSON = "40_Room.py", "5_Attention_metrics.py"
 
 
 class Browsers:
@@ -282,7 +282,7 @@ def test_a_question_without_another_of_its_kind_has_no_third() -> None:
     assert third.another(Question("none", "?", options, lesson="masked-language-model"), {}) is None
 
 
-def in_a_lesson(step: str = "map") -> tuple[AppTest, str, str]:
+def in_a_lesson(step: str = "effective") -> tuple[AppTest, str, str]:
     """A teacher who has opened a room in a lesson, with a sentence, a layer and a head of their own."""
     at = visit(LESSON, teach="1", step=step, text="Birds fly south in winter.", layer="2", head="3")
     press(at, "Open a room")
@@ -301,7 +301,7 @@ def test_asking_leaves_the_lesson_as_it_is_and_takes_the_figure_along(browsers: 
         press(again(at), label)
         place = (at.text_area(key="text").value, at.selectbox(key="layer").value, at.selectbox(key="head").value)
         assert place == ("Birds fly south in winter.", 2, 3), label
-        assert at.session_state["step"] == "Where does it look?"
+        assert at.session_state["step"] == "How many does it look at?"
     browsers.who = "e" * 32
     assert told.question.picture.source[:200] in everything(visit(ROOM, room=code))
     press(again(at), "Done with this question")
@@ -388,7 +388,7 @@ def test_a_class_that_writes_too_little_writes_on_or_is_asked_something_else(bro
     assert rooms.seen(code).state.phase is Phase.OPEN
     rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
     at.switch_page(f"pages/{LESSON}").run()
-    press(turn_to(at, "map"), "Ask the class")
+    press(turn_to(at, "effective"), "Ask the class")
     seen = rooms.seen(code)
     assert seen.state.phase is Phase.OPEN and seen.question is not None and seen.question.id != "class-teaches"
 

@@ -26,8 +26,8 @@ def opened(page: str | None, link: dict[str, str]) -> AppTest:
 
 
 FIELDS = [
-    ("3_Self-attention.py", {}, "text", 4000),
-    ("3_Self-attention.py", {}, "pair", 4000),
+    ("3_Self-attention.py", {"step": "map"}, "text", 4000),
+    ("3_Self-attention.py", {"step": "map"}, "pair", 4000),
     ("3_Self-attention.py", {"mode": "Toy"}, "toy_own", 64),
     ("1_Tokenization.py", {"mode": "Toy", "step": "Use it"}, "toy_word", 40),
     ("2_Embeddings.py", {"step": "like-words"}, "word_sum", 80),

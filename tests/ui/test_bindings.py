@@ -181,7 +181,7 @@ def test_a_link_names_a_head_even_where_it_is_the_default() -> None:
         ("9_Masked_language_model.py", {"temperature": "0.5", "top": "20"}),
         ("8_Feed-forward_and_LayerNorm.py", {"norm": "after attention", "neuron": "32"}),
         ("2_Embeddings.py", {"segments": "left out", "order": "shuffled"}),
-        ("4_Multi-head_attention.py", {"other_head": "3", "layer": "2", "token": "3"}),
+        ("4_Multi-head_attention.py", {"layer": "2"}),
         ("3_Self-attention.py", {"mode": "Toy", "toy_weights": "Random"}),
     ],
 )
@@ -245,6 +245,6 @@ def test_a_widget_reads_no_more_out_of_a_link_than_the_parameter() -> None:
 
 def test_the_kinds_know_what_the_model_or_the_text_decides() -> None:
     fitted = {each.name for each in PARAMETERS if isinstance(each, Counted)}
-    assert fitted == {"layer", "head", "other_head", "sentence", "other_sentence"}
+    assert fitted == {"layer", "head", "sentence", "other_sentence"}
     assert all(each.written for each in PARAMETERS if isinstance(each, PlaceParameter))
     assert [each.name for each in PARAMETERS if isinstance(each, StepParameter)] == ["step"]

@@ -53,7 +53,7 @@ def test_a_lesson_begins_with_its_own_text_and_others_with_the_one_of_every_visi
     assert text(at) == DEFAULT_TEXT and whose(at) == "Course"
     for page in (SENTENCES, ATTENTION):
         at = go_to(at, page)
-        turn_to(at, "map" if page == ATTENTION else "matrix")
+        turn_to(at, "map" if page == ATTENTION else "matrix", keep=False)
         assert text(at) == lesson_at(page).text != DEFAULT_TEXT
         assert "text" not in at.query_params
     assert text(go_to(at, JOBS)) == DEFAULT_TEXT
@@ -63,12 +63,23 @@ def test_a_text_of_the_learner_is_one_click_away_on_every_step() -> None:
     at = visit(ATTENTION, step="map")
     at.text_area(key="text").set_value(OWN).run()
     assert whose(at) == "Yours"
-    turn_to(at, "scale")
+    turn_to(at, "scale", keep=False)
     assert (text(at), whose(at)) == (STORY_TEXT, "Course")
     assert (text(choose(at, "Yours")), whose(at)) == (OWN, "Yours")
     assert (text(choose(at, "Course")), whose(at)) == (STORY_TEXT, "Course")
     go_to(at, SENTENCES)
     assert whose(at) == "Course" and text(choose(at, "Yours")) == OWN
+
+
+def test_what_is_hidden_and_chosen_in_one_sentence_stays_with_it() -> None:
+    at = visit(BLANK, text="The cat sat on the mat because it was tired.", masked="3.11", place="3")
+    assert at.session_state["masked"] == "3.11"
+    turn_to(at, "from-vector-to-word", keep=False)
+    assert at.session_state["masked"] == "" and whose(at) == "Course"
+    choose(at, "Yours")
+    assert (at.session_state["masked"], at.session_state["place"]) == ("3.11", 3)
+    choose(at, "Course")
+    assert at.session_state["masked"] == ""
 
 
 def test_who_has_no_sentence_can_type_one_at_the_switch() -> None:
@@ -79,7 +90,7 @@ def test_who_has_no_sentence_can_type_one_at_the_switch() -> None:
     at.text_input(key="_own_typed").set_value(OWN).run()
     assert (text(at), whose(at)) == (OWN, "Yours")
     assert not [each for each in at.text_input if each.key == "_own_typed"]
-    assert whose(turn_to(at, "scale")) == "Course"
+    assert whose(turn_to(at, "scale", keep=False)) == "Course"
 
 
 def test_what_a_step_offers_is_not_kept_as_the_learner_s() -> None:
@@ -87,7 +98,7 @@ def test_what_a_step_offers_is_not_kept_as_the_learner_s() -> None:
     at.text_area(key="text").set_value(OWN).run()
     at.button(key="_try").click().run()
     assert text(at) != OWN
-    turn_to(at, "special-tokens")
+    turn_to(at, "special-tokens", keep=False)
     assert whose(at) == "Course" and text(choose(at, "Yours")) == OWN
 
 

@@ -115,8 +115,9 @@ def test_checks_stay_while_head_sentence_step_and_page_change() -> None:
 
 
 def test_new_questions_are_offered_only_if_there_are_others() -> None:
-    at = to(visit("8_Feed-forward_and_LayerNorm.py"), "check")
-    assert len(checks(at)) == 3 and "New questions" not in [button.label for button in at.button]
+    written = to(visit("8_Feed-forward_and_LayerNorm.py"), "check")
+    assert len(checks(written)) == 3 and "New questions" not in [button.label for button in written.button]
+    at = to(visit(CHECKS, text=TEXTS[0]), "check")
     say(at, TEXTS[1])
     assert "New questions" in [button.label for button in at.button]
 

@@ -19,7 +19,8 @@ from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
-from lab.questions.question import Option, Question
+from lab.questions.kinds import Quantity, numeric
+from lab.questions.question import Question
 from lab.questions.returning import Spot
 from lab.toy.models import CONSTRUCTED, query_key_product
 from lab.ui.drawing import code, draw
@@ -40,9 +41,9 @@ READING = """
 The outlined score, {score}, is the outlined row of Q times the outlined column of Kᵀ: the query of {query} and the
 key of {key}. One product gives all {n} × {n} = {cells:,} scores, and no row has to wait for another."""
 MASK = """
-A **mask** is −∞ at the scores that must not count; softmax gives these cells 0. GPT-2 hides the words that come
-later, because it learns to predict them. BERT hides only padding, which fills up short texts that are read together
-with a longer one."""
+A **mask** is −∞ where a query must not look, and softmax gives these cells 0. GPT-2 hides the words that come later,
+because it learns to predict them; some models hide what is far away. BERT hides only padding, which fills up short
+texts that are read together with a longer one."""
 
 
 def reading(spot: Spot) -> str:
@@ -62,27 +63,17 @@ def reading(spot: Spot) -> str:
     hint="How many rows does the map of the longer text have? How long is each row?",
     always=True,
 )
-def twice_as_long(_: Spot) -> Question:
+def twice_as_long(_: Spot) -> Question | None:
     """Ask by how much the map of scores grows with the text: both of its sides are the tokens."""
-    return Question(
+    return numeric(
         "twice-as-long",
-        "Another text has twice as many tokens. How many scores does the head compute for it?",
-        (
-            Option(
-                "Twice as many, because there are twice as many rows",
-                "There are twice as many rows, and each row is twice as long, because it has a cell for each token.",
-            ),
-            Option(
-                "Four times as many",
-                "Both sides of the map are the tokens. This is why long texts are expensive.",
-                correct=True,
-            ),
-            Option(
-                "As many as before",
-                "The learned matrices W_Q, W_K and W_V keep their sizes, but Q and K get a row for each token.",
-            ),
-        ),
-        mixed=True,
+        "For 9 tokens, a head computes 81 scores. How many does it compute for 18 tokens?",
+        (324, "18 × 18 = 324. Both sides of the map are the tokens, which is why long texts are expensive."),
+        {
+            162: "There are twice as many rows, but each row is twice as long, too: it has a score for each token.",
+            81: "W_Q, W_K and W_V keep their sizes, but Q and K get a row for each token.",
+        },
+        Quantity(lambda value: f"{value:.0f}", within=(1, 9_999)),
     )
 
 

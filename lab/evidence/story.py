@@ -2,7 +2,7 @@
 
 The story was found in this sentence. Here, each of its claims is tested on all countries whose name and capital are one
 token each: where heads look; what is left if heads are removed or words are cut off; what the answer is if heads bring,
-or a token's state says, what they do in another country's sentence (Meng et al. 2022, §2; Geva et al. 2023, §5).
+or a token's state says, what they do in another country's sentence (Meng et al. 2022, §2; Geva et al. 2023).
 Other sentences with the same words show where the story ends.
 """
 
@@ -257,6 +257,13 @@ def removals(asked: CapitalAsked, looks: Iterable[WordLook]) -> Iterator[tuple[s
         yield from cut_off(asked, word, place)
 
 
+def without_network(asked: CapitalAsked) -> tuple[str, Trace]:
+    """Return the run with all neurons of the last layer at zero, with its name."""
+    config = asked.run.model.config
+    neurons = frozenset((config.layers - 1, neuron) for neuron in range(config.ffn_width))
+    return "network of the last layer at zero", changed(asked.run, Interventions(zero_neurons=neurons))
+
+
 def cut_off(asked: CapitalAsked, word: str, place: int) -> Iterator[tuple[str, Trace]]:
     """Yield the runs in which a token is cut off from the blank, and from everybody."""
     for said, way in (("the blank", Way.DIRECT), ("everybody", Way.BOTH)):
@@ -321,7 +328,6 @@ def said(change: str, run: Trace) -> SaidRow:
 def _of_france(france: CapitalAsked, rival: CapitalAsked, looks: tuple[WordLook, ...]) -> Iterator[SaidRow]:
     """Yield what the model says in changed runs of the sentence about France."""
     model, heads = france.run.model, heads_at(looks, "country")
-    last = max(layer for layer, _ in heads)
     yield said("as it is", france.run)
     yield said("in the sentence about Russia", rival.run)
     for name, chosen in (("heads at country", heads), ("other heads of their layer", other_heads(model, heads))):
@@ -332,8 +338,7 @@ def _of_france(france: CapitalAsked, rival: CapitalAsked, looks: tuple[WordLook,
         if place not in {france.blank, *map(france.place, WORDS)}:
             for name, run in cut_off(france, label, place):
                 yield said(name, run)
-    network = frozenset((last, neuron) for neuron in range(model.config.ffn_width))
-    yield said("network of the last layer at zero", changed(france.run, Interventions(zero_neurons=network)))
+    yield said(*without_network(france))
 
 
 def _of_other(model: LoadedModel, looks: tuple[WordLook, ...], text: str, pair: str, word: str) -> OtherRow:
@@ -374,7 +379,9 @@ def replicate(model: LoadedModel, progress: ProgressFunction = unwatched) -> Cou
     france, rival = (_required(model, named) for named in (COUNTRY, RIVAL))
     looks = looks_of(france)
     known = [each for each in asked if each.known]
-    removed = [_removed_row(name, each, run) for each in known for name, run in removals(each, looks)]
+    removed = [
+        _removed_row(name, each, run) for each in known for name, run in (*removals(each, looks), without_network(each))
+    ]
     progress(0.1)
     return CourseStory(
         looks,

@@ -21,13 +21,14 @@ VECTORS = """
 Each token becomes a vector, made of its word and its place: in the table of words, the row of *france* is nearest to
 the rows of {near}."""
 LOOKS = """
-Heads look from the blank at *is*, at *capital*, at *france*. Without *is*, the blank may be a verb; without *capital*,
-something French comes first; without *france*, some city."""
+Heads look from the blank at *is*, at *capital*, at *france*. If no token can look at *is*, the blank may be a verb;
+at *capital*, something French comes first; at *france*, some city."""
 COPIED = """
-Until layer 6, *france*’s own vector decides the answer. In layer 6, two heads bring what it says to the blank: with
+Before layer 6, *france*’s own vector decides the answer. In layer 6, two heads bring what it says to the blank: with
 theirs from the sentence about Russia, the model says *moscow*."""
 SCORES = """
-The blank’s last vector, times the row of each of {words:,} tokens, gives scores, and softmax makes shares of them."""
+The blank’s last vector goes through one more small step. Times the row of each of {words:,} tokens, plus a bias, it
+gives scores, and softmax makes shares of them."""
 LEARNED = """
 Training measured such surprises, −ln {p:.3f} = {loss:.2f} for *paris*, on many texts, and changed the numbers of the
 model in small steps, so that the surprises became smaller."""

@@ -22,7 +22,7 @@ Neuron {neuron} of layer {layer} fires at *of* in *The capital of France*: its a
 in which an *of* excites it more, after a word that does not come before *of* in the list of **Excited by**."""
 NO_WORD = "Your sentence has no *of* after another word."
 LISTED = "{word} comes before *of* in the list of **Excited by**, so this tests no guess. Take another word."
-MET = "At *of* after {word}, the activation is {value}, more than {least}. Your guess has passed a test."
+MET = "At *of* after {word}, the activation is {value}, more than {least}. Does your guess explain this place, too?"
 NOT_MET = """
 At *of* after {word}, the activation is {value}, which is not more than {least}. Read the list again: what comes before
 *of*, and what after it?"""
@@ -40,15 +40,15 @@ def show(view: FeedForwardView) -> None:
         draw_challenge(LESSON, wanted, "A sentence with of", partial(look_at, model))
 
 
-def strongest(model: LoadedModel, text: str) -> tuple[float, str] | None:
-    """Return the largest activation of :data:`FAVOURITE` at an *of*, and the token before it; None without an *of*.
+def strongest(model: LoadedModel, text: str, but: frozenset[str] = frozenset()) -> tuple[float, str] | None:
+    """Return the largest activation of :data:`FAVOURITE` at an *of* after a word, and this word.
 
-    Raises TextError for a text that the model cannot read.
+    None without an *of* after a word that is not one of ``but``. Raises TextError for a text that cannot be read.
     """
     run = trace(model, text)
     active = run.layer(FAVOURITE[0]).ffn_activation[:, FAVOURITE[1]].tolist()
-    found = ((active[at], run.tokens[at - 1]) for at, token in enumerate(run.tokens) if token == "of" and at > 1)
-    return max(found, default=None)
+    after = ((active[at], run.tokens[at - 1]) for at, token in enumerate(run.tokens) if token == "of" and at > 1)
+    return max((found for found in after if found[1].isalpha() and found[1] not in but), default=None)
 
 
 def in_story(model: LoadedModel) -> float:
@@ -60,13 +60,11 @@ def in_story(model: LoadedModel) -> float:
 
 def look_at(model: LoadedModel, entry: str) -> ChallengeVerdict:
     """Look whether an *of* of the entry excites the neuron more than the one of the course's sentence."""
-    found = strongest(model, entry)
+    found = strongest(model, entry, SHOWN)
     if found is None:
-        return ChallengeVerdict(met=False, said=NO_WORD)
+        listed = strongest(model, entry)
+        return ChallengeVerdict(met=False, said=NO_WORD if listed is None else LISTED.format(word=quoted(listed[1])))
     (value, word), least = found, in_story(model)
-    if word in SHOWN:
-        return ChallengeVerdict(met=False, said=LISTED.format(word=quoted(word)))
     told = MET if value > least else NOT_MET
-    return ChallengeVerdict(
-        met=value > least, said=told.format(word=quoted(word), value=signed(value), least=signed(least))
-    )
+    said = told.format(word=quoted(word), value=signed(value), least=signed(least))
+    return ChallengeVerdict(met=value > least, said=said)

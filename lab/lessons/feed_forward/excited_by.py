@@ -31,14 +31,14 @@ from lab.ui.terms import say
 from lab.ui.toys import toy_runs
 
 IDEA = """
-A neuron is a condition on a vector, but its numbers do not say which. Let the model read {count} short texts, and look
-where the neuron fires. These are the strongest places of **neuron {neuron:,} of layer {layer}**:"""
+A neuron is a condition on a vector, but its numbers do not say which. Let the model read {count} short texts, and
+look where the neuron fires. These are the strongest places of **neuron {neuron:,} of layer {layer}**:"""
 READING = """
 At {repeats} of its {strongest} strongest places, the token is {token}. The texts have {token} in {occurs} places; at
 {hits} of them, the neuron is above 0."""
 WRITTEN = """
-A guess: it fires where *of* leads from an office or a place to a country, as in *president of the United States*. At
-*full of flowers*, it is silent."""
+A guess: it often fires where *of* leads from an office or a place to a country, as in *president of the United
+States*. At *full of flowers*, it is silent."""
 HERE = "At {token} in this sentence, its activation is {value}. Click another word to compare."
 CAVEAT = """
 A list of the strongest places is a hint, not a proof. It shows neither where the neuron is silent, nor whether the

@@ -14,6 +14,7 @@ from lab.charts.marks.bars import bars
 from lab.charts.marks.plan import Box, plan
 from lab.course.sentences.looks import is_story
 from lab.course.words import quoted
+from lab.evidence import story
 from lab.lessons.feed_forward import LESSON
 from lab.lessons.feed_forward.view import FeedForwardView, show_sentence
 from lab.models import forward
@@ -32,8 +33,8 @@ from lab.ui.quiz.predictions import ask_beside
 from lab.ui.terms import say
 
 IDEA = """
-Attention is only half of a layer. Here is the whole plan. Follow the vector of {token} through layer {layer}, from top
-to bottom."""
+Attention is only half of a layer. Here is the whole plan. Follow the vector of {token} through layer {layer}, from
+top to bottom."""
 PARTS = """
 - **Self-attention** collects from the other tokens.
 - **Add** adds the result to the vector that came in.
@@ -48,11 +49,12 @@ In layer {layer}, attention adds a vector of length {attention:.2f} to {token}, 
 WORDS = """
 With the network of layer {layer}, the best word is {best} ({before:.2f}); without it, {other} ({after:.2f})."""
 WRITTEN = """
-Attention has copied to the blank what the vector of *France* says. From this, the model names the country. To name the
-capital, it needs the network."""
+Attention has copied to the blank what the vector of *France* says, and without the network, the model names the
+country. To name the capital, it needs the network here."""
 CAVEAT = """
-This holds for this sentence. In the same sentence about other countries, the best word without the network is mostly
-*the* or a comma. So do not take this as a rule about the network."""
+The network is at zero: all its neurons are 0. A zero may take away more than what the network says (lesson 4), and
+other sentences differ: of {count} countries, the country comes first in {countries} without the network, and mostly
+it is *the* or a comma. So do not take this as a rule."""
 _WORDS, _TRIED = 5, 4
 
 
@@ -69,8 +71,8 @@ def without_network(spot: Spot) -> Question:
     """Ask what the model says without the network of layer 6."""
     return Question(
         "without-network",
-        "In *The capital of France is ▢.*, leave out the feed-forward network of layer 6. Which word does the model "
-        "find most likely then?",
+        "In *The capital of France is ▢.*, leave out the feed-forward network of layer 6. Which word does "
+        "lab-minilm find most likely then?",
         (
             Option(
                 "*paris*, because attention has already brought it",
@@ -85,8 +87,8 @@ def without_network(spot: Spot) -> Question:
             ),
             Option(
                 "Another capital: it is lost which country is meant",
-                "That happened in lesson 4, when *France* was cut off from the blank. Here nothing is cut off, and "
-                "the network reads only the blank.",
+                "In lesson 4, *France* was cut off from all tokens, and some city came first. Here nothing is cut "
+                "off, and the network reads only the blank.",
             ),
         ),
         mixed=True,
@@ -137,12 +139,19 @@ def show(view: FeedForwardView) -> None:
                 shown = partial(best_words, view.trace, view.layer.index, view.says, network=network)
                 draw(shown, f"best-words-{network}")
     meaning(said(view))
-    if view.in_story:
-        say(CAVEAT)
+    told = story.known(view.trace.model)
+    if view.in_story and told is not None:
+        say(caveat(told))
     if is_story(view.trace):
         why = f"layer {_TRIED}. Does the model need its network, too?"
         try_this(why, f"Take layer {_TRIED}", {LAYER: _TRIED}, leaves=True)
     code(forward.pre_norm_layer if view.config.pre_norm else forward.post_norm_layer)
+
+
+def caveat(told: story.CourseStory) -> str:
+    """Say what a zero shows, and what the words are in the sentences about the other countries."""
+    rows = [row for row in told.removed if row.change == "network of the last layer at zero"]
+    return CAVEAT.format(count=len(rows), countries=sum(row.best == row.country.lower() for row in rows))
 
 
 def said(view: FeedForwardView) -> str:

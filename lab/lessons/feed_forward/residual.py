@@ -28,12 +28,13 @@ from lab.ui.quiz.predictions import ask_beside
 from lab.ui.terms import say
 
 IDEA = """
-Attention and the network, the **sublayers** of a layer, do not replace the vector x of a token. Each computes a vector
-Δ, and the layer goes on with x + Δ: a **residual connection**. Why?"""
+Attention and the network, the **sublayers** of a layer, do not replace the vector x of a token. Each computes a
+vector Δ, and the layer goes on with x + Δ: a **residual connection**. Why?"""
 CAPTION = "A cell is the length of Δ divided by the length of x."
 WHY = """
-A sublayer then only has to compute a change, and the work of earlier layers can reach the end. In training, corrections
-find a direct way back (He et al. 2016)."""
+A sublayer then only has to compute a change, and the work of earlier layers can reach the end. In training,
+corrections find a shorter way back (He et al. 2016), although here each LayerNorm is on this way (Xiong et al.
+2020)."""
 NORMALIZES = """
 **LayerNorm** brings the {width:,} numbers to one scale: mean 0, standard deviation 1. {learned}, so that some
 dimensions count more than others."""
@@ -45,9 +46,9 @@ NUMBER = """
 The outlined number, in dimension {dimension}, is {x}. Less the mean ({mean}), and divided by the deviation
 ({deviation}), it is {standard}. Times γ ({gamma}), plus β ({beta}), it becomes {output}."""
 READING = """
-In layer {layer}, attention adds to {token} a Δ {attention:.1f} times as long as x, and the network one {network:.1f}
-times as long. LayerNorm {where} brings the vector from length {before:.2f} to {between:.2f}; with γ and β, it is
-{after:.2f} long."""
+In layer {layer}, attention adds to {token} a Δ {attention:.1f} times as long as the vector that it reads, and the
+network one {network:.1f} times as long. LayerNorm {where} brings the vector from length {before:.2f} to
+{between:.2f}; with γ and β, it is {after:.2f} long."""
 WRITTEN = """
 Beside a Δ that long, x seems lost. Yet x counts: leave it out of the last sum, and *paris* falls from {with_x:.2f} to
 {without:.2f}."""

@@ -69,8 +69,8 @@ WORDS = {
                 "The thieves robbed the bank.",
             ),
         },
-        "Here the two meanings end apart. Even so, *river* is the nearest word of the short texts also in the sentence "
-        "about money.",
+        "Here the two meanings end apart. Even so, *river* is the nearest word of the short texts also in the first "
+        "sentence about money.",
     ),
 }
 IDEA = """

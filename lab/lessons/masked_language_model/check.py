@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lab.analysis.flow.cuts import Cuts, Way
 from lab.analysis.flow.ways import effect
 from lab.analysis.words.in_blank import with_blank
 from lab.analysis.words.predictions import word_of
 from lab.course.sentences.looks import STORY_HEAD
 from lab.course.words import quoted
+from lab.evidence.story import RIVAL
 from lab.lessons.masked_language_model import LESSON
 from lab.lessons.masked_language_model.from_vector_to_word import shifted
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.encoding import BLANK
 from lab.models.interventions import Interventions
+from lab.models.trace import Trace, trace_encoding
 from lab.questions.asking import asks
 from lab.questions.basis import bet, derivable
 from lab.questions.question import Option, Question
@@ -26,11 +30,13 @@ LOOKS = 0.3  # head 6-4 does not look at a word to which it gives less
 LEADS = 0.1  # below this, no word leads
 WANTED = (
     "In *The capital of France is ▢.*, head 4 of layer 6 looks from the blank at *France*, and *France* decides. Write "
-    "a sentence with *France* and one blank (_) in which *France* decides, although this head gives it less than 0.30."
+    "a sentence with *France* and one blank (_) in which *France* decides, so that another word comes first with "
+    "*Russia* in its place, although this head gives *France* less than 0.30."
 )
 NOT_ONE = "The sentence needs *France* once, and one blank, written as _."
 NO_WORD = "No word leads in this blank: the best one, {word}, has only {p:.2f}. Leave less room for it."
 KEEPS = "*France* hardly decides here: without it, {word} goes from {p:.2f} to {left:.2f} and stays what it was."
+SAME = "With *Russia* in its place, the model still says {word}. So it needs a word there, but not *France*."
 LOOKED = "*France* decides here, but the head looks at it: from the blank, it gives *France* {weight:.2f}."
 MET = (
     "Here it is: the head gives *France* only {weight:.2f}, and without *France*, {word} goes from {p:.2f} to "
@@ -50,7 +56,7 @@ def negated(spot: Spot) -> Question | None:
     """Ask what *not* changes."""
     return Question(
         "negated",
-        "In *The capital of France is ▢.*, the model says *paris*. What does it say in *The capital of France is not "
+        "In *The capital of France is ▢.*, lab-minilm says *paris*. What does it say in *The capital of France is not "
         "▢.*?",
         (
             Option(
@@ -126,4 +132,15 @@ def look_at_entry(entry: str) -> ChallengeVerdict:
         return ChallengeVerdict(met=False, said=NO_WORD.format(**seen))
     if not cut.matters:
         return ChallengeVerdict(met=False, said=KEEPS.format(**seen))
+    if best_with_rival(trace, france) == cut.word:
+        return ChallengeVerdict(met=False, said=SAME.format(**seen))
     return ChallengeVerdict(met=weight < LOOKS, said=(MET if weight < LOOKS else LOOKED).format(**seen))
+
+
+def best_with_rival(trace: Trace, place: int) -> int:
+    """Return the id of the best word in the blank with *Russia* in place of the token at ``place``."""
+    rival = trace.model.tokenizer.token_to_id(RIVAL[0].lower())
+    assert rival is not None and trace.model.mask is not None  # the course's model has both
+    ids = [rival if at == place else each for at, each in enumerate(trace.token_ids)]
+    run = trace_encoding(trace.model, replace(trace.encoding, token_ids=tuple(ids)))
+    return int(run.logits(ids.index(trace.model.mask[1]))[0].argmax())

@@ -58,12 +58,12 @@ READING = (
     "{whole:.2f}."
 )
 WRITTEN = (
-    "Until layer 5, the vector of *France* decides, and the blank’s own vector does not bring *moscow*. In layer 6, "
+    "Before layer 6, the vector of *France* decides, and the blank’s own vector does not bring *moscow*. In layer 6, "
     "what the vector of *France* says is **copied** to the blank."
 )
 BUILT = (
     "After layer 6, only the blank is read, so *France* cannot count there any more. The finding is the column of the "
-    "blank: 0.00 until layer 5."
+    "blank: 0.00 before layer 6."
 )
 LISTED = (
     "**Is this so for other countries?** The lab drew {pairs} pairs of {countries} countries whose capital the model "
@@ -101,12 +101,12 @@ def when_it_learns(spot: Spot) -> Question | None:
             ),
             Option(
                 "Less and less with each layer, as the blank collects",
-                "A sum that grows layer by layer could work so. But before layer 6, the blank’s own vector changes "
-                "nothing.",
+                "A sum that grows layer by layer could work so. But before layer 6, the blank’s own vector never "
+                "brings *moscow*, and changes *paris* little.",
             ),
             Option(
-                "As long as a layer is left that can copy it",
-                "Until layer 5 the answer becomes *moscow*. Heads of layer 6 copy from this vector to the blank.",
+                "As long as layer 6 is still to come, and can copy it",
+                "Before layer 6, the answer becomes *moscow*. Heads of layer 6 copy from this vector to the blank.",
                 correct=True,
             ),
         ),

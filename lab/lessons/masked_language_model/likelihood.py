@@ -35,7 +35,7 @@ READING = (
 )
 _LIMITS = (
     "Compare texts only within one model. A word in several pieces seems too probable to BERT, because each piece sees "
-    "the others (Salazar et al. 2020)."
+    "the others (Kauf & Ivanova 2023)."
 )
 
 

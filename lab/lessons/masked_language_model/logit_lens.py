@@ -30,7 +30,7 @@ READING = (
     "After {before}, the lens reads {early} first, with {p:.2f}. After layer {last}, the model says {final}, "
     "with **{q:.2f}**."
 )
-WRITTEN = "Before layer 6, no word gets more than 0.10. In layer 6, two heads look at *France* (lesson 4)."
+WRITTEN = "After layers 1 to 5, no word gets more than 0.10. In layer 6, two heads look at *France* (lesson 4)."
 PLAIN = "The head was trained on last vectors. So an early word shows what this lens can read, not what the model uses."
 # With a fitted lens, the words of both lenses after an early layer.
 BOTH = (

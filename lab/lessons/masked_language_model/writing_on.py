@@ -48,8 +48,8 @@ _BESIDE = """
 | People use it to | sort, find and mark texts | write |
 """
 _CHAT = """
-A chat model is like GPT-2, but thousands of times as large. People showed it good answers and said which of two
-they preferred, and training changed its weights (Ouyang et al. 2022). Still, it continues one text, token by token.
+A chat model is like GPT-2, but often hundreds of times as large. People showed it good answers and ranked answers of
+its own, and training changed its weights (Ouyang et al. 2022). Still, it continues one text, token by token.
 """
 
 

@@ -26,7 +26,7 @@ countries whose capitals the model names, for example *France, Russia*."""
 TWO = "Write two countries, with a comma between them."
 UNKNOWN = "The model does not name the capital of *{country}*, or the lab’s list does not have it."
 SAID = "With 6-4 and 6-6 from *{other}*, the sentence about *{own}* says *{word}* ({p:.2f}). "
-MET = "It is not {capital}: here, these two heads do not decide alone."
+MET = "It is not {capital}: here, what these two heads bring is not enough for it."
 NOT_YET = "It is {capital}, the other capital. Try another pair, or this pair the other way round."
 
 
@@ -44,7 +44,7 @@ def zero_or_mean(_: Spot) -> Question:
         (
             Option(
                 "What a removal shows depends on how the head is removed",
-                "The layers above never met such zeros, and a mean leaves what the head brings to every token.",
+                "The rest of the model never met such zeros, and a mean leaves an average of what the heads bring.",
                 correct=True,
             ),
             Option(

@@ -35,21 +35,22 @@ from lab.ui.terms import say
 from lab.ui.typed import say_shortened, shorten
 
 IDEA = """
-In {heads}, {key} gets most of the attention of {query}. Now what comes through {heads} is taken from another
-sentence, and all else stays as it is; then the same with the {count} other heads of the layer."""
+From {query}, {key} gets {shares}. Now what comes through {heads} is taken from another sentence, and all else stays
+as it is; then the same with the {count} other heads of the layer."""
 READING = """
 With {heads} from the other sentence, {own} goes from {before:.2f} to **{left:.2f}**, and {other} from {far:.2f} to
-**{near:.2f}**. With the {count} other heads from there, {own} has {kept:.2f}."""
+**{near:.2f}**. With the {count} other heads from there, they have {kept:.2f} and {stays:.2f}."""
 STORY = "What 6-4 and 6-6 bring decides between Paris and Moscow; what the ten other heads bring does not."
 LIST = """
-In {other:,} of {pairs:,} pairs of {count} countries, the other capital comes first with these two heads swapped; with
-the ten others swapped, the own capital stays first in {own:,}. Geva et al. (2023, §5) find such heads in late layers
-of models that write."""
+Of {all} countries with a name and a capital of one token each, the model names the capital in {count}. In {other:,}
+of their {pairs:,} pairs, the other capital comes first with these two heads swapped. With the ten others swapped, the
+own capital stays first in {own:,}, with {left:.2f} of its probability in the median. In models that write, too,
+attention of late layers brings the answer from the subject (Geva et al. 2023)."""
 REMOVED = """
 **Removed instead of swapped.** At zero, the two heads bring nothing, and *paris* keeps {zero:.2f}; at their mean over
 this sentence, they bring the same to every token, and it keeps {mean:.2f}. Of {count} countries, the capital still
-comes first in {zeros} at zero, and in {means} at the mean. The layers above never met such a zero in training, so a
-zero may take away more than what the heads say; a mean may leave a part of it."""
+comes first in {zeros} at zero, and in {means} at the mean. The rest of the model never met such vectors in training:
+a zero may take away more than what the heads say, and a mean leaves an average of it."""
 CAVEAT = (
     "A swapped run is one that the model never met. The vectors that it gets are ones that the model itself has made."
 )
@@ -115,14 +116,15 @@ def reading(found: Brought) -> str:
     plain, two, rest, *_ = found.rows
     return READING.format(
         heads=named(found.heads), own=quoted(found.own), other=quoted(found.other), before=plain.own, left=two.own,
-        far=plain.other, near=two.other, count=found.rest, kept=rest.own,
+        far=plain.other, near=two.other, count=found.rest, kept=rest.own, stays=rest.other,
     )  # fmt: skip
 
 
 def from_the_list(found: story.CourseStory) -> str:
     """Say what the swaps do in all pairs of countries of the fixed list."""
     two, rest = found.change("heads at country"), found.change("other heads of their layer")
-    return LIST.format(other=two.other, pairs=two.pairs, count=len(found.named), own=rest.own)
+    counts = {"all": len(found.countries), "count": len(found.named), "pairs": two.pairs}
+    return LIST.format(**counts, other=two.other, own=rest.own, left=rest.left)
 
 
 def removed(found: Brought, told: story.CourseStory) -> str:
@@ -159,7 +161,7 @@ def two_heads_swapped(_: Spot) -> Question:
             ),
             Option(
                 "Some word that fits neither country",
-                "The parts of the two sentences fit together: layer 6 builds the same kind of sum in both.",
+                "In this pair, the parts fit together: layer 6 builds the same kind of sum in both sentences.",
             ),
         ),
         mixed=True,
@@ -176,19 +178,19 @@ def ten_others(_: Spot) -> Question:
     return Question(
         "ten-others",
         "With the ten other heads of layer 6 from the sentence about Russia, *paris* falls from 0.38 to 0.32, and "
-        "*moscow* stays below 0.01. What does this show?",
+        "*moscow* rises to 0.0002. What does this show?",
         (
             Option(
-                "The ten heads bring a little of which country is asked about",
-                "Then *moscow* would rise a little. It does not.",
+                "The ten heads bring about a sixth of which country it is",
+                "*paris* loses a sixth, but *moscow* does not get it: it has 0.0002, and 0.51 with the two heads.",
             ),
             Option(
                 "The ten heads do nothing",
-                "Then nothing would fall. *paris* loses a sixth of its probability.",
+                "Then nothing would change. *paris* loses a sixth of its probability.",
             ),
             Option(
-                "The ten heads bring something else that helps a little",
-                "*paris* falls and *moscow* does not rise: what changed is not which country it is.",
+                "The ten heads bring hardly anything of which country it is",
+                "*moscow* rises, but only to 0.0002. So which country it is comes with the two heads.",
                 correct=True,
             ),
         ),
@@ -219,7 +221,9 @@ def show(view: OneHead) -> Trace | None:
     key = int(own.run.layer(layer).attention[head, own.place].argmax())
     count = own.run.model.config.heads - len(heads)
     query, favourite = spoken(own.run, own.place), quoted(own.run.labels[key])
-    say(IDEA.format(heads=named(heads), key=favourite, query=query, count=count))
+    row = own.run.layer(layer).attention[:, own.place, key]
+    shares = listed([f"{row[each]:.2f} in {layer + 1}-{each + 1}" for _, each in sorted(heads)])
+    say(IDEA.format(heads=named(heads), key=favourite, query=query, shares=shares, count=count))
     show_sentence(view, arcs=False)
     if not predict(LESSON, two_heads_swapped(view.spot)):
         return own.run

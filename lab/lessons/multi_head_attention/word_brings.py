@@ -40,15 +40,15 @@ READING = """
 With {word} cut off, {best} goes from {before:.2f} to **{after:.2f}**, the largest fall; {then} comes first
 ({probability:.2f})."""
 STORY = """
-A city comes first, but any city: *france* says **which**. Without *capital*, *french* and *france* come first, not a
-city: *capital* says **what kind**. Without *is*, *is* itself comes first: the blank may be the verb."""
+A city still comes first: *france* says **which**. Without *capital*, *french* and *france* come first, not a city:
+*capital* says **what kind**. Without *is*, *is* itself comes first: the blank may be the verb."""
 LIST = """
-{count} countries have a name and a capital of one token each, and the model’s best word is the capital. In their
-sentences, *is* comes first without *is* in {verbs} of {count}, and the capital comes first without *capital* in
-{kinds} of {count}."""
-CAVEAT = (
-    "A cut shows that this answer needs a word. It does not show which vectors carry what the word says (lesson 9)."
-)
+Of {all} countries with a name and a capital of one token each, the model names the capital in {count}. In their
+sentences, *is* comes first without *is* in {verbs} of {count}, and the capital without *capital* in {kinds}. Without
+the country, all of them say *{same}*: no token can hear which country it is."""
+CAVEAT = """
+A cut shows that the answer changes if no token can look at the word. It does not show which vectors carry what the
+word says (lesson 9)."""
 NOTHING = "There is no word here that could be cut off. Write a longer sentence."
 MOST = 10  # the most words that are cut off
 TOP = 4
@@ -105,7 +105,8 @@ def from_the_list(found: story.CourseStory) -> str:
     """Say what the cuts do in the sentences about the countries of the fixed list."""
     verbs = sum(row.best == "is" for row in found.removed if row.change == "is cut off from everybody")
     kinds = found.first_after("capital cut off from everybody")
-    return LIST.format(count=len(found.named), verbs=verbs, kinds=kinds)
+    (same,) = {row.best for row in found.removed if row.change == "country cut off from everybody"}
+    return LIST.format(all=len(found.countries), count=len(found.named), verbs=verbs, kinds=kinds, same=same)
 
 
 @asks(
@@ -121,11 +122,11 @@ def without_capital(_: Spot) -> Question:
     """Ask what the model says about France if no token can hear *capital*."""
     return Question(
         "without-capital",
-        "Cut *capital* off from everybody in *The capital of France is ▢.* Which words does the model find most "
+        "Cut *capital* off from everybody in *The capital of France is ▢.* Which words does lab-minilm find most "
         "probable then?",
         (
             Option(
-                "Words of France, such as *french*, but no city",
+                "*french* and *france*, and no city leads",
                 "*France* can still be heard, and says which country. Nothing asks for a city any more.",
                 correct=True,
             ),
@@ -135,7 +136,7 @@ def without_capital(_: Spot) -> Question:
             ),
             Option(
                 "*capital*, because it is missing",
-                "The model fills only the blank. It does not notice that a word was cut off elsewhere.",
+                "The words around the blank do not ask for *capital* there, whether it can be heard or not.",
             ),
         ),
         mixed=True,

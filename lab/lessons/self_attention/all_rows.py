@@ -135,7 +135,10 @@ def _show_formula(view: OneHead) -> None:
     """Write the head as one formula, with its mask, and say what a mask is for."""
     config = view.trace.model.config
     divided = r"\frac{QK^\top}{\sqrt{d_k}}" if config.scaled_scores else r"QK^\top"
-    say(f"So the whole head is one formula (Vaswani et al. 2017, eq. 1). Here, $d_k$ is {config.head_width}:")
+    say(
+        "So the whole head is one formula (Vaswani et al. 2017, eq. 1, with the mask of §3.2.3). Here, $d_k$ is "
+        f"{config.head_width}:"
+    )
     attended = rf"\text{{softmax}}\left({divided} + M\right) V"
     st.latex(rf"\begin{{aligned}} & \text{{Attention}}(Q, K, V) \\ & = {attended} \end{{aligned}}")  # fits a phone
     say(f"M is the mask. {MASK}")

@@ -31,8 +31,8 @@ from lab.ui.terms import say
 ROWS = 16
 
 IDEA = """
-Why does {query} look there? Its vector *x* has {width:,} numbers; times a learned **matrix** W_Q they become its
-**query**, {d_k} numbers for this head (W_Q has {d_k} columns for each of the {heads} heads). W_K and W_V make the
+Why does {query} look there? Its vector *x* has {width:,} numbers; times a learned **matrix** W_Q{bias}, they become
+its **query**, {d_k} numbers for this head (W_Q has {d_k} columns for each of the {heads} heads). W_K and W_V make the
 **key** and the **value** of every token in the same way. The rest you have computed by hand: press Play."""
 # One sentence for each of the four stages of the figure.
 SCORES = (

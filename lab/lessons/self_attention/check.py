@@ -27,7 +27,10 @@ LOOKED = "From the blank, head 6-4 gives *{country}* {weight:.2f}, and the model
 MET = "The capital is {capital}: the head looks at the right word, and the answer is wrong. Looking is not answering."
 RIGHT = "That is right. Try another country."
 ASIDE = "So the head does not look at the country. Try another one."
-UNKNOWN = "The lab’s list of countries has no *{country}*: it has those with a name, and a capital, of one word."
+UNKNOWN = """
+The lab’s list has no *{country}*. It has the members of the United Nations with a name, and an undisputed capital, of
+one word each."""
+PIECES = "The capital, {capital}, is several tokens for this model, and one blank cannot say it. Try another country."
 TOLD = "The lab has told you about Italy. Find another country."
 # The least share of the blank's attention that counts as a look.
 _LEAST = 0.5
@@ -50,6 +53,8 @@ def judge(entry: str) -> ChallengeVerdict:
     looked = LOOKED.format(country=country, weight=weight, said=said, p=share(float(top.values)))
     if weight < _LEAST:
         return ChallengeVerdict(met=False, said=looked + ASIDE)
+    if trace.model.tokenizer.token_to_id(capital.lower()) is None:
+        return ChallengeVerdict(met=False, said=PIECES.format(capital=capital))
     wrong = said != capital.lower()
     return ChallengeVerdict(met=wrong, said=looked + (MET.format(capital=capital) if wrong else RIGHT))
 

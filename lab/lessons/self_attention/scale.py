@@ -24,14 +24,14 @@ from lab.ui.shared.one_head import OneHead, show_sentence
 from lab.ui.terms import say
 
 IDEA = """
-A score adds up {d_k} products, so it grows with the width of a head. Before softmax, each score is therefore divided
-by √{d_k} ≈ {root:.2f}. The figure shows the weights of one row, with the division and without it."""
+A score adds up {d_k} products, so scores tend to grow with the width of a head. Before softmax, each score is
+therefore divided by √{d_k} ≈ {root:.2f}. The figure shows the weights of one row, with the division and without it."""
 READING = "In the row of {query}, {first} gets {divided:.2f}. Without the division, it would get **{without:.2f}**."
-STORY = "Nothing would be left for the other eight tokens."
+STORY = "Less than 0.0001 would be left for the other eight tokens."
 WHY = """
-Softmax turns differences into ratios: scores that are {root:.2f} times as far apart give nearly everything to one
-token. A small change of the scores then changes nearly nothing, and training, which makes small changes (lesson 10),
-gets extremely small gradients (Vaswani et al. 2017, §3.2.1)."""
+Softmax turns differences into ratios: if scores are {root:.2f} times as far apart, one token gets far more than the
+others. A small change of the scores then changes nearly nothing, and Vaswani et al. (2017, §3.2.1) suspected that
+training, which makes small changes (lesson 10), gets extremely small gradients."""
 CAVEAT = "This model was trained with the division. Trained without it, it might learn smaller queries and keys."
 NO_DIVISION = "This model does not divide its scores."
 

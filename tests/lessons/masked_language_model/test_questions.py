@@ -33,7 +33,7 @@ SPOT = Spot(lab.trace(MODEL, FRANCE), 0, 0, 6, 6)
 RIGHT = {
     others_fall: "B It falls",
     shifted: "C Nothing",
-    when_it_learns: "C As long as a layer is left that can copy it",
+    when_it_learns: "C As long as layer 6 is still to come, and can copy it",
     negated: "A *paris*, and it is even surer",
     why_hidden: "B In sight, a word could be copied from its own place",
 }

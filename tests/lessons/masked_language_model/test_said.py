@@ -104,7 +104,7 @@ def test_what_the_lab_hid_in_training_is_on_the_card(model: str) -> None:
 def test_before_layer_6_no_word_leads(fitted: bool) -> None:
     rows = [best(STORY, row[BLANK]) for row in their_rows(STORY, fitted)]
     assert max(p for _, p in rows[1:-1]) <= 0.1 and rows[-1][0] == "paris"
-    assert logit_lens.WRITTEN.startswith("Before layer 6, no word gets more than 0.10.")
+    assert logit_lens.WRITTEN.startswith("After layers 1 to 5, no word gets more than 0.10.")
 
 
 @pytest.mark.parametrize("model", MODELS)

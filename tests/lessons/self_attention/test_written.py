@@ -120,6 +120,8 @@ def test_what_the_questions_teach_is_so_in_a_small_head() -> None:
         ("France", False, "That is right"),
         (" russia ", False, "That is right"),
         ("Italy", False, "told you"),
+        ("Angola", False, "several tokens"),
+        ("Israel", False, "undisputed capital"),
         ("Mordor", False, "has no *Mordor*"),
         ("<b>", False, "has no"),
     ],

@@ -49,8 +49,10 @@ def plain(markdown: str) -> str:
 
 
 def unmarked(markdown: str) -> str:
-    """The lab's own Markdown as plain text: without bold type, and with escaped characters as they were typed."""
-    return plain(markdown.replace("**", ""))
+    """The lab's own Markdown as plain text: without its marks, and with escaped characters as they were typed."""
+    pieces = _ESCAPE.split(markdown)  # every second piece is a sign that was escaped
+    pieces[::2] = [piece.replace("*", "") for piece in pieces[::2]]
+    return "".join(pieces)
 
 
 def in_html(markdown: str) -> str:

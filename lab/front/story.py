@@ -21,17 +21,18 @@ VECTORS = """
 Each token becomes a vector, made of its word and its place: in the table of words, the row of *france* is nearest to
 the rows of {near}."""
 LOOKS = """
-Heads look from the blank at *is*, at *capital*, at *france*. If no token can look at *is*, the blank may be a verb;
-at *capital*, something French comes first; at *france*, some city."""
+Heads look from the blank at *is*, at *capital*, at *france*, and what they bring is added to its vector. If no token
+can look at *is*, the blank may be a verb; at *capital*, something French comes first; at *france*, some city."""
 COPIED = """
-Before layer 6, *france*’s own vector decides the answer. In layer 6, two heads bring what it says to the blank: with
-theirs from the sentence about Russia, the model says *moscow*."""
+Before layer 6, *france*’s own vector decides. In layer 6, two heads copy to the blank which country it is: with theirs
+from the sentence about Russia, *{other}* comes first. Here, the network of this layer then makes a capital of the
+country: without it, *{country}* comes first."""
 SCORES = """
-The blank’s last vector goes through one more small step. Times the row of each of {words:,} tokens, plus a bias, it
-gives scores, and softmax makes shares of them."""
+The blank’s last vector is compared with the row of each of {words:,} tokens. This gives a logit for each, and softmax
+makes shares of them."""
 LEARNED = """
-Training measured such surprises, −ln {p:.3f} = {loss:.2f} for *paris*, on many texts, and changed the numbers of the
-model in small steps, so that the surprises became smaller."""
+A model learns all this by small steps, on many texts with hidden words: each step makes the hidden word less of a
+surprise. Here, the surprise of *paris* is −ln {p:.2f} = {loss:.2f}."""
 _STYLE = f"""<style>
 .mini {{ display: grid; grid-template-columns: 6em 1fr 2.6em; gap: 2px 8px; align-items: center; font-size: .85rem;
   max-width: 20em; }}
@@ -57,6 +58,7 @@ def sentences(model: LoadedModel, found: CourseStory) -> tuple[StorySentence, ..
     """Return the five sentences with the numbers of the model and of its shipped story."""
     said = {row.change: row for row in found.said}
     plain, swapped = said["as it is"], said["heads at country, from Russia"]
+    alone = said["network of the last layer at zero"]
     country = model.tokenizer.token_to_id(COUNTRY[0].lower())
     assert country is not None  # the story that ships is about it
     near = nearest_in_table(model, country, _TOP).nearest
@@ -73,8 +75,9 @@ def sentences(model: LoadedModel, found: CourseStory) -> tuple[StorySentence, ..
             tuple((f"{_word(look)}, {look.layer + 1}-{look.head + 1}", look.weight) for look in looks),
         ),
         StorySentence(
-            COPIED, "multi-head-attention", "head-brings", "The best word, as it is and with two heads swapped",
-            ((plain.words[0], p), (swapped.words[0], swapped.probabilities[0])),
+            COPIED.format(other=swapped.words[0], country=alone.words[0]),
+            "multi-head-attention", "head-brings", "First: as it is, with two heads swapped, without the network",
+            tuple((each.words[0], each.probabilities[0]) for each in (plain, swapped, alone)),
         ),
         StorySentence(
             SCORES.format(words=model.config.vocabulary), "masked-language-model", "from-vector-to-word",
@@ -116,8 +119,8 @@ def show_story(*, links: bool) -> None:
 
 
 def mini(sentence: StorySentence) -> str:
-    """Write the small figure of a sentence as HTML: a bar for each number, as long as its share of the largest."""
-    most = max(value for _, value in sentence.bars)
+    """Write the small figure of a sentence as HTML: a bar for each number, as long as its share of 1 or the largest."""
+    most = max(1.0, *(value for _, value in sentence.bars))
     rows = "".join(
         f'<span>{html.escape(label)}</span><i style="width:{100 * value / most:.0f}%"></i><b>{value:.2f}</b>'
         for label, value in sentence.bars

@@ -42,7 +42,7 @@ def offer(key: Hashable, label: str, work: Work, help: str = "") -> None:
     elif found is not None and found.resting:
         label, help = f"Go on: {found.share:.0%} is done", f"Somebody started this run and then left the lab. {help}"
     elif found is not None and not has_left(key):
-        _progress(key)
+        _progress(key, label)
         return
     elif found is not None:
         label, help = f"Follow the run: {found.share:.0%} is done", f"Others wait for this run, so it goes on. {help}"
@@ -154,13 +154,13 @@ def this_visit() -> Visit:
 
 
 @st.fragment(run_every=_POLL)
-def _progress(key: Hashable) -> None:
+def _progress(key: Hashable, label: str) -> None:
     found = jobs.running(key)
     if found is None or found.error is not None:
         st.rerun()
     found.watch(this_visit())
     with st.container(border=True):
-        waits = "Other runs on this server come first." if found.waiting else f"{found.share:.0%} is done."
+        waits = "Other runs on this server come first." if found.waiting else f"{label}: {found.share:.0%}"
         st.progress(found.share, waits)
         st.markdown(
             "You can keep working, on this page or any other: the run continues. When you leave the lab, the run "

@@ -216,7 +216,7 @@ def test_before_a_class_answers_wait_and_nothing_counts() -> None:
     at = lesson(teach="1")
     assert not asked(at) and not at.success
     reveal = [button for button in at.button if button.label == "Reveal"]
-    assert len(reveal) == len(asked(lesson(), "_check.")) > 1
+    assert len(reveal) >= len(asked(lesson(), "_check.")) > 1  # a class can be asked more
     reveal[0].click().run()
     assert len(at.success) == 1
     assert len([button for button in at.button if button.label == "Reveal"]) == len(reveal) - 1

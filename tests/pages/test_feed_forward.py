@@ -167,4 +167,6 @@ def test_the_check_has_three_questions_and_a_challenge() -> None:
     at.text_input(key="_challenge.feed-forward").set_value("A cup of tea.").run()
     assert "Read the list again" in words(at)
     at.text_input(key="_challenge.feed-forward").set_value("The queen of Spain is old.").run()
-    assert "has passed a test" in words(at) and check.WANTED.split("{")[0].strip()[:6] in words(at)
+    assert "Does your guess explain this place, too?" in words(at) and check.WANTED.split("{")[0].strip()[:6] in words(
+        at
+    )

@@ -139,9 +139,9 @@ class NormSteps:
     def stages(self) -> Mapping[str, Array]:
         """The vectors by name, in order."""
         return {
-            "x": self.x,
-            "x − mean": self.centred,
-            "÷ √(var+ε)": self.standard,
+            "input": self.x,
+            "input − mean": self.centred,
+            "÷ deviation": self.standard,
             "× γ": self.scaled,
             "+ β": self.output,
         }

@@ -28,8 +28,9 @@ The network is two matrices with a function between them. The first, $W_1$, make
 numbers of {token}: one **sum** for each **neuron**. The function, **{function}**, makes of each sum the neuron’s
 **activation**. What is it good for?"""
 CAPTION = """
-Each point is one neuron. The ring marks neuron {neuron:,}: its sum {sum} becomes {activation}.{gate} On the dashed
-line, each sum would stay as it is."""
+Each point is one neuron. The ring marks neuron {neuron:,}{held}: its sum {sum} becomes {activation}.{gate} On the
+dashed line, each sum would stay as it is."""
+HELD = ", one of those that are held back"
 GATE = " Its gate is {gate}, so its activation is the product, {output}."
 READING = "At {token}, {above:,} of {inner:,} neurons have a sum above 0. {holds_back}"
 HOLDS_BACK = {
@@ -94,6 +95,7 @@ def without_function(spot: Spot) -> Question:
 def show(view: FeedForwardView) -> None:
     """Show the sums of a token's neurons, how the function turns the sums into activations, and what it is for."""
     sums, config = view.layer.ffn_hidden[view.token].numpy(), view.config
+    held = "" if NEURON.chosen() else HELD
     if not NEURON.chosen():
         view = replace(view, neuron=int(np.abs(sums - _BENT).argmin()))
     function = activation_name(config.activation)
@@ -104,7 +106,7 @@ def show(view: FeedForwardView) -> None:
     gate = "" if steps.gate is None else GATE.format(gate=signed(steps.gate, 3), output=signed(steps.output, 3))
     active = float(bent(view.layer, config.activation, view.token)[view.neuron])
     numbers = {"neuron": view.neuron + 1, "sum": signed(steps.hidden, 3), "activation": signed(active, 3)}
-    st.caption(CAPTION.format(gate=gate, **numbers))
+    st.caption(CAPTION.format(gate=gate, held=held, **numbers))
     if silent(view.layer):
         st.info(SILENT, icon=":material/info:")
     kind = "relu" if config.activation == "relu" else "gelu"

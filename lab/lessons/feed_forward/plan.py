@@ -38,7 +38,7 @@ top to bottom."""
 PARTS = """
 - **Self-attention** collects from the other tokens.
 - **Add** adds the result to the vector that came in.
-- **LayerNorm** brings the numbers to one scale.
+- **LayerNorm** brings the numbers to one scale, and gives each dimension a learned weight.
 - The **feed-forward network** computes with the vector of this token alone."""
 CAPTION = """
 The number beside a part is the length of the vector that comes out. Lengths do not add up, because vectors point in
@@ -71,8 +71,8 @@ def without_network(spot: Spot) -> Question:
     """Ask what the model says without the network of layer 6."""
     return Question(
         "without-network",
-        "In *The capital of France is ▢.*, leave out the feed-forward network of layer 6. Which word does "
-        "lab-minilm find most likely then?",
+        "Attention has brought to the blank what two heads took from *france*; the word *paris* is nowhere in the "
+        "text. Leave out the feed-forward network of layer 6. Which word does lab-minilm find most likely then?",
         (
             Option(
                 "*paris*, because attention has already brought it",

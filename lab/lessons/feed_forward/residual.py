@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import numpy as np
@@ -10,6 +11,7 @@ import streamlit as st
 from lab.analysis.layers.sublayers import NormSteps, layer_norms, norm_steps, sublayer_changes
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.cells.strips import strips
+from lab.course.sentences.looks import is_story
 from lab.course.words import signed
 from lab.figures import sublayers
 from lab.lessons.feed_forward import LESSON
@@ -31,17 +33,17 @@ IDEA = """
 Attention and the network, the **sublayers** of a layer, do not replace the vector x of a token. Each computes a
 vector Δ, and the layer goes on with x + Δ: a **residual connection**. Why?"""
 CAPTION = "A cell is the length of Δ divided by the length of x."
+# {times}: how many times as long as at any word, in the layer where it is least.
+MARK = """
+[CLS] is dark: in all layers but the last, the network adds to it a vector that is more than {times:.0f} times as long
+as at any word."""
 WHY = """
-A sublayer then only has to compute a change, and the work of earlier layers can reach the end. In training,
-corrections find a shorter way back (He et al. 2016), although here each LayerNorm is on this way (Xiong et al.
-2020)."""
+What earlier layers wrote goes on in x, whatever a sublayer adds. And training, which sends corrections back from the
+last layer to the first (lesson 10), has a short way past each sublayer (He et al. 2016)."""
 NORMALIZES = """
-**LayerNorm** brings the {width:,} numbers to one scale: mean 0, standard deviation 1. {learned}, so that some
-dimensions count more than others."""
-LEARNED = {
-    True: "Then a learned γ stretches each dimension, and a learned β shifts it",
-    False: "Then a learned γ stretches each dimension",
-}
+**LayerNorm** brings the {width:,} numbers to one scale: mean 0, standard deviation 1. Then it multiplies each dimension
+by a learned γ, so that some count more than others{shift}."""
+SHIFT = ", and adds a learned β, so that a dimension can have another mean than 0"
 NUMBER = """
 The outlined number, in dimension {dimension}, is {x}. Less the mean ({mean}), and divided by the deviation
 ({deviation}), it is {standard}. Times γ ({gamma}), plus β ({beta}), it becomes {output}."""
@@ -135,7 +137,7 @@ def norms(traced: Trace, layer: int, token: int) -> dict[str, NormSteps]:
 def norm_stages(traced: Trace, layer: int, where: str, token: int) -> Heatmap:
     """Draw one vector through a LayerNorm, stage by stage; ``where`` is one of the names in :func:`norms`."""
     steps = norms(traced, layer, token)[where]
-    shown = {name: vector for name, vector in steps.stages.items() if name != "x − mean"}
+    shown = {name: vector for name, vector in steps.stages.items() if name != "input − mean"}
     title = f"LayerNorm {where}, layer {layer + 1}, token {traced.labels[token]}"
     return strips(list(shown.values()), list(shown), title=title, highlight=(None, farthest(steps)))
 
@@ -143,6 +145,15 @@ def norm_stages(traced: Trace, layer: int, where: str, token: int) -> Heatmap:
 def farthest(steps: NormSteps) -> int:
     """Return the dimension, from 0, whose number is farthest from the mean."""
     return int(np.abs(steps.centred).argmax())
+
+
+def at_cls(trace: Trace) -> float:
+    """Return how many times as long as at any word the Δ of the network is at [CLS]: the least of all layers but the
+    last."""
+    names = enumerate(zip(trace.labels, trace.encoding.special, strict=True))
+    words = [place for place, (label, special) in names if not special and any(map(str.isalnum, label))]
+    lengths = (trace.layer(at).ffn_output.norm(dim=-1) for at in range(trace.model.config.layers - 1))
+    return min(float(each[0] / each[words].max()) for each in lengths)
 
 
 def without_x(trace: Trace, place: int) -> tuple[float, float]:
@@ -163,9 +174,9 @@ def show(view: FeedForwardView) -> None:
     idea(IDEA)
     show_sentence(view)
     draw(partial(sublayers.changes, view.trace, view.token), "changes")
-    st.caption(CAPTION)
+    st.caption(CAPTION + (MARK.format(times=math.floor(at_cls(view.trace))) if is_story(view.trace) else ""))
     say(WHY)
-    say(NORMALIZES.format(width=view.config.width, learned=LEARNED[view.config.biases]))
+    say(NORMALIZES.format(width=view.config.width, shift=SHIFT * view.config.biases))
     layer = view.layer.index
     every = norms(view.trace, layer, view.token)
     where = NORM.choose("Which LayerNorm", list(every))

@@ -91,7 +91,8 @@ def layer_of_favourite(trace: Trace) -> tuple[int, int]:
 
 def look(page: LessonPage, trace: Trace, step: str) -> FeedForwardView:
     """Move the selection inside this text and model. Until somebody chooses a neuron, it is the token's most active."""
-    first = layer_of_favourite if step == "excited-by" else last_layer
+    # A neuron that the learner has typed in a step before belongs to the last layer.
+    first = layer_of_favourite if step == "excited-by" and not NEURON.chosen() else last_layer
     layer = trace.layer(last_layer(trace)[0] if step == "check" else page.layer_control(trace, first))
     token, _ = with_tokens(trace)
     chosen = selection.fit_place(NEURON, trace.model.config.ffn_width, f"A layer of {trace.model.id}")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lab.analysis.flow.cuts import Cuts, Way
-from lab.analysis.flow.ways import effect
 from lab.analysis.words.in_blank import with_blank
 from lab.analysis.words.predictions import word_of
 from lab.course.sentences.looks import STORY_HEAD
@@ -18,7 +16,7 @@ from lab.models.encoding import BLANK
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace, trace_encoding
 from lab.questions.asking import asks
-from lab.questions.basis import bet, derivable
+from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
 from lab.questions.returning import Spot
 from lab.ui import runs
@@ -27,53 +25,47 @@ from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
 
 LOOKS = 0.3  # head 6-4 does not look at a word to which it gives less
-LEADS = 0.1  # below this, no word leads
+LEADS = 0.15  # below this, no word leads
 WANTED = (
-    "In *The capital of France is ▢.*, head 4 of layer 6 looks from the blank at *France*, and *France* decides. Write "
-    "a sentence with *France* and one blank (_) in which *France* decides, so that another word comes first with "
-    "*Russia* in its place, although this head gives *France* less than 0.30."
+    "*France* decides in *The capital of France is ▢.*: with *Russia* in its place, another word comes first. Head 6-4 "
+    "brings it. Does it always need this head? Write another sentence with *France* and one blank (_), about a "
+    "language, for example: *France* must decide, but 6-4 must give it less than 0.30 from the blank."
 )
 NOT_ONE = "The sentence needs *France* once, and one blank, written as _."
 NO_WORD = "No word leads in this blank: the best one, {word}, has only {p:.2f}. Leave less room for it."
-KEEPS = "*France* hardly decides here: without it, {word} goes from {p:.2f} to {left:.2f} and stays what it was."
-SAME = "With *Russia* in its place, the model still says {word}. So it needs a word there, but not *France*."
-LOOKED = "*France* decides here, but the head looks at it: from the blank, it gives *France* {weight:.2f}."
+SAME = "With *Russia* in its place, the model still says {word}. So *France* does not decide here."
+LOOKED = "*France* decides here: with *Russia*, {word} becomes {other}. But 6-4 looks at it, with {weight:.2f}."
 MET = (
-    "Here it is: the head gives *France* only {weight:.2f}, and without *France*, {word} goes from {p:.2f} to "
-    "{left:.2f}. One head is not the whole story: other heads, or ways through other words, can bring it, too."
+    "6-4 gives *France* only {weight:.2f}, and with *Russia* in its place, {word} ({p:.2f}) becomes {other}. One head "
+    "is not the whole story: other heads, or ways through other words, can bring it, too."
 )
 
 
 @asks(
-    basis=bet(
-        "The model understands that *not* rules a word out.",
-        "The model says what fits the words around, with or without *not*.",
-    ),
-    hint="How many texts deny that a city is the capital, and name the city all the same?",
+    basis=derivable(LESSON, "from-vector-to-word", "a probability says what the model would bet, not what is true"),
+    hint="Compare both numbers: 0.38 without *not*, 0.66 with it.",
     always=True,
 )
 def negated(spot: Spot) -> Question | None:
-    """Ask what *not* changes."""
+    """Ask what it shows that *not* makes *paris* more probable."""
     return Question(
         "negated",
-        "In *The capital of France is ▢.*, lab-minilm says *paris*. What does it say in *The capital of France is not "
-        "▢.*?",
+        "In *The capital of France is ▢.*, lab-minilm gives *paris* 0.38. In *The capital of France is not ▢.*, it "
+        "gives *paris* 0.66. What does this show?",
         (
             Option(
-                "*paris*, and it is even surer",
-                "*paris* gets .66, and without *not* .38. Kassner & Schütze (2020) found in BERT, too, that *not* "
-                "hardly changes which word comes first.",
+                "A probability says what fits such a text, not what is true",
+                "*paris* fits beside *capital* and *France*, with or without *not*. Kassner & Schütze (2020) found the "
+                "like in BERT.",
                 correct=True,
             ),
             Option(
-                "Another city: *not* rules *paris* out",
-                "This is what *not* means to a reader. The model learned which words fit the words around them, and "
-                "*capital* and *France* are still there.",
+                "The model has read the sentence without the word *not*",
+                "Then both numbers would be equal. *not* changes much here, but not in the direction of its meaning.",
             ),
             Option(
-                "No word leads, as any other city would be true",
-                "If it weighed what is true, the probability would spread over many cities. But one word gets more "
-                "than half.",
+                "The model has learned that a city other than Paris is the capital",
+                "Then *paris* would not lead without *not*. It leads in both sentences.",
             ),
         ),
         mixed=True,
@@ -124,15 +116,14 @@ def look_at_entry(entry: str) -> ChallengeVerdict:
     if words.count("france") != 1 or words.count(BLANK) != 1:
         return ChallengeVerdict(met=False, said=NOT_ONE)
     (layer, head), blank, france = STORY_HEAD, words.index(BLANK), words.index("france")
-    cut = effect(trace, blank, Cuts().cut(france, Way.BOTH))
-    word = quoted(word_of(trace.model.tokenizer, cut.word))
-    seen = {"word": word, "p": cut.was, "left": cut.kept}
-    seen["weight"] = weight = float(trace.layer(layer).attention[head, blank, france])
-    if cut.was < LEADS:
+    p, best = trace.logits(blank)[0].double().softmax(-1).max(0)
+    other = best_with_rival(trace, france)
+    weight = float(trace.layer(layer).attention[head, blank, france])
+    word, instead = (quoted(word_of(trace.model.tokenizer, each)) for each in (int(best), other))
+    seen = {"word": word, "p": float(p), "other": instead, "weight": weight}
+    if p < LEADS:
         return ChallengeVerdict(met=False, said=NO_WORD.format(**seen))
-    if not cut.matters:
-        return ChallengeVerdict(met=False, said=KEEPS.format(**seen))
-    if best_with_rival(trace, france) == cut.word:
+    if other == best:
         return ChallengeVerdict(met=False, said=SAME.format(**seen))
     return ChallengeVerdict(met=weight < LOOKS, said=(MET if weight < LOOKS else LOOKED).format(**seen))
 

@@ -29,9 +29,11 @@ from lab.ui.terms import say
 _ROWS, _WIDTH = 5, 360  # words in the table of logits, and its width in pixels
 _HEAD = (
     "After the last layer, one vector is left at this place: {numbers} numbers. The **vocabulary head** (it is not an "
-    "attention head) prepares the vector in a small step of its own, and compares it with the vector of every word. "
-    "The **dot product**, and the **bias** of the word if it has one, make the word’s **logit**."
+    "attention head) {prepares}compares it with the vector of every word: the **dot product**{bias} is the word’s "
+    "**logit**."
 )
+_PREPARES = "sends it through one more learned matrix, with a function and a LayerNorm, and "
+_BIAS = ", plus a learned **bias** of the word,"
 LARGEST = "Of {vocabulary:,} words, {first} has the largest logit: **{logit:.3f}**."
 SUM = "It is the dot product with its row of the table (lesson 2), {product:.3f}, plus its bias, {bias:.3f}."
 _SOFTMAX = (
@@ -109,7 +111,9 @@ def shifted(spot: Spot) -> Question | None:
 def show(view: PredictionView) -> Trace:
     """Show how the last vector becomes logits and probabilities."""
     prediction = view.prediction.at(TEMPERATURE.chosen() if view.causal else 1.0)
-    say(_HEAD.format(numbers=view.model.config.width))
+    head = view.model.vocabulary_head
+    prepares, bias = _PREPARES * (head.w is not None), _BIAS * (head.bias is not None)
+    say(_HEAD.format(numbers=view.model.config.width, prepares=prepares, bias=bias))
     _show_logits(view)
     say(_SOFTMAX)
     if predict(LESSON, others_fall(spot_of(view))):

@@ -28,9 +28,9 @@ _HOW = """
 """
 # What the model says for a word that it can see: a test computes the number again.
 _WHY = (
-    "Most are hidden because a word in sight can be copied: where lab-minilm reads *Paris*, it says *paris* with "
-    "{seen:.2f}. Some are not, because later nothing is hidden: as any token may be a chosen one, the model must make "
-    "something of each (Devlin et al. 2019, §3.1 and A.1)."
+    "Most are hidden, because a word in sight can be copied: where lab-minilm reads *Paris*, it says *paris* with "
+    "{seen:.2f}. Some become a random word, such as *song*, or stay, because people later use the model on texts "
+    "without any [MASK]: it has to learn something about the words in sight, too (Devlin et al. 2019, §3.1 and A.1)."
 )
 SEEN = 0.98
 # By the models' cards and the training's code; see training/windows.py for the eight of ten.

@@ -66,8 +66,8 @@ BUILT = (
     "blank: 0.00 before layer 6."
 )
 LISTED = (
-    "**Is this so for other countries?** The lab drew {pairs} pairs of {countries} countries whose capital the model "
-    "names. In so many of them, the other country’s capital became the most probable word:"
+    "**For other countries, too?** The lab drew {pairs} pairs of the {countries} countries whose capital the model "
+    "names. The table counts the pairs in which the other country’s capital came first:"
 )
 CITED = (
     "Meng et al. (2022) found the like for facts in GPT models: early, the vectors of the subject decide, and late, "
@@ -91,8 +91,8 @@ def when_it_learns(spot: Spot) -> Question | None:
     """Ask how long the country's own vector decides."""
     return Question(
         "when-it-learns",
-        "In *The capital of France is ▢.*, take only the vector of *France* from *The capital of Russia is ▢.* You may "
-        "do this at first, or after any layer. When does the model still answer *moscow*?",
+        "In *The capital of France is ▢.*, take only the vector of *France* from *The capital of Russia is ▢.* You can "
+        "do this before layer 1, or after any layer. When does the model answer *moscow* then?",
         (
             Option(
                 "Only at first: attention spreads the country at once",

@@ -32,12 +32,11 @@ READING = (
 )
 WRITTEN = "After layers 1 to 5, no word gets more than 0.10. In layer 6, two heads look at *France* (lesson 4)."
 PLAIN = "The head was trained on last vectors. So an early word shows what this lens can read, not what the model uses."
-# With a fitted lens, the words of both lenses after an early layer.
+# With a fitted lens, the words of both lenses before the last layer.
 BOTH = (
     "The head was trained on last vectors, so the **fitted lens** first turns a vector into a guess of the last one. "
     "Early words depend on the lens: after layer {layer}, the plain lens reads {plain}, the fitted one {fitted}."
 )
-_EARLY = 2
 
 
 def show(view: PredictionView) -> Trace:
@@ -80,7 +79,9 @@ def found(trace: Trace, place: int, fitted: bool) -> str:
 
 
 def both(trace: Trace, place: int) -> str:
-    """Say what both lenses read after an early layer."""
-    layer = min(_EARLY, trace.model.config.layers)
-    words = [_first(trace, place, layer, fitted)[0] for fitted in (False, True)]
-    return BOTH.format(layer=layer, plain=words[0], fitted=words[1])
+    """Say what both lenses read after the last layer, but one or more, after which they read different words."""
+    for layer in range(trace.model.config.layers - 1, 0, -1):
+        plain, fitted = (_first(trace, place, layer, each)[0] for each in (False, True))
+        if plain != fitted:
+            return BOTH.format(layer=layer, plain=plain, fitted=fitted)
+    return PLAIN

@@ -35,8 +35,8 @@ _TASK = (
     "appends it, and reads the longer text again: **one token after the other**."
 )
 _SETTINGS = (
-    "In the sidebar: top-k keeps the k most probable tokens, top-p the fewest that together have the probability p. A "
-    "low temperature makes the gaps between logits larger."
+    "Top-k keeps the k most probable tokens, top-p the fewest that together have the probability p. A low temperature "
+    "makes the gaps between logits larger."
 )
 READING = "{left:,} of {total:,} tokens can be drawn here. Most probable is {first}, with **{p:.2f}** of all draws."
 _OVER = "The text ends here: the model drew the sign for the end, or it can read no more tokens."
@@ -102,7 +102,6 @@ def show(view: PredictionView) -> Trace:
     draw(partial(shares, trace, *given), "shares")
     meaning(drawn(trace, now.found))
     _show_controls()
-    st.caption(_SETTINGS)
     say(_BESIDE)
     with st.expander("What a chat model adds", icon=":material/chat:"):
         say(_CHAT)
@@ -156,6 +155,7 @@ def _chosen_settings() -> SamplingSettings:
 
 def _show_controls() -> None:
     with sidebar.controls():
+        st.caption(_SETTINGS)
         choose_temperature()
         TOP_K.choose("Top-k")
         TOP_P.choose("Top-p")

@@ -25,13 +25,14 @@ from lab.ui.shared.one_head import OneHead, show_sentence
 from lab.ui.terms import say
 
 IDEA = """
-Lesson 3 followed one head. Each head has queries, keys and values of its own, because a token may need several things
-at once, and one head gives it only one set of shares. Each cell of the figure is a head: the token at which it looks
-most from {query}."""
+Lesson 3 followed one head. Each head has queries, keys and values of its own. With a single head, a token would have
+one set of shares in a layer, and what it needs most would leave little for the rest. Each cell of the figure is a
+head: the token at which it looks most from {query}."""
 READING = "From {query}, {head} looks most at {first}: **{weight:.2f}**."
 STORY = """
-Read downwards: in layers 2 to 4, four heads look at *is*; in layer 5, four look at *capital*; in layer 6, two look at
-*france*. All other heads look most at [CLS], at [SEP], at the full stop, or at the blank itself."""
+Read downwards: in layers 2 to 4, four heads look at *is*; in layer 5, four at *capital*; in layer 6, two at *france*.
+All others look most at [CLS], [SEP], the full stop, or the blank itself. The next step shows that heads that look at
+the same word can bring different things."""
 
 
 def reading(spot: Spot) -> str:

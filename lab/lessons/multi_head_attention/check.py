@@ -21,13 +21,13 @@ from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
 from lab.ui.shared.one_head import OneHead
 
 WANTED = """
-In one of four pairs of countries, the swap of 6-4 and 6-6 does not bring the other capital. Find such a pair: two
-countries whose capitals the model names, for example *France, Russia*."""
+In one of four pairs of countries, the swap of 6-4 and 6-6 does not bring the other capital. Find such a pair, for
+example *France, Russia*. A hint: how sure is the model of the second country’s capital to begin with?"""
 TWO = "Write two countries, with a comma between them."
 UNKNOWN = "The model does not name the capital of *{country}*, or the lab’s list does not have it."
 SAID = "With 6-4 and 6-6 from *{other}*, the sentence about *{own}* says *{word}* ({p:.2f}). "
-MET = "It is not {capital}: here, what these two heads bring is not enough for it."
-NOT_YET = "It is {capital}, the other capital. Try another pair, or this pair the other way round."
+MET = "That is not {capital}, which has {sure:.2f} in its own sentence: what these two heads bring is not enough."
+NOT_YET = "That is {capital}, the other capital. In its own sentence, it has {sure:.2f}."
 
 
 @asks(
@@ -81,7 +81,8 @@ def judge(entry: str) -> ChallengeVerdict:
     word = model.tokenizer.id_to_token(int(p.argmax()))
     told = SAID.format(other=other.country, own=own.country, word=word, p=float(p.max()))
     met = word != other.capital.lower()
-    return ChallengeVerdict(met=met, said=told + (MET if met else NOT_YET).format(capital=other.capital))
+    sure = float(other.p[other.capital_id])
+    return ChallengeVerdict(met=met, said=told + (MET if met else NOT_YET).format(capital=other.capital, sure=sure))
 
 
 def show(view: OneHead) -> None:

@@ -35,17 +35,17 @@ from lab.ui.terms import say
 from lab.ui.typed import say_shortened, shorten
 
 IDEA = """
-From {query}, {key} gets {shares}. Now what comes through {heads} is taken from another sentence, and all else stays
-as it is; then the same with the {count} other heads of the layer."""
+From {query}, {key} gets {shares}. Now {query} gets what {heads} bring to the blank of another sentence. All else, and
+every other token, stays as it is. Then the same with the {count} other heads of the layer."""
 READING = """
 With {heads} from the other sentence, {own} goes from {before:.2f} to **{left:.2f}**, and {other} from {far:.2f} to
 **{near:.2f}**. With the {count} other heads from there, they have {kept:.2f} and {stays:.2f}."""
-STORY = "What 6-4 and 6-6 bring decides between Paris and Moscow; what the ten other heads bring does not."
+STORY = "In this pair, what 6-4 and 6-6 bring decides between Paris and Moscow; what the ten others bring does not."
 LIST = """
-Of {all} countries with a name and a capital of one token each, the model names the capital in {count}. In {other:,}
-of their {pairs:,} pairs, the other capital comes first with these two heads swapped. With the ten others swapped, the
-own capital stays first in {own:,}, with {left:.2f} of its probability in the median. In models that write, too,
-attention of late layers brings the answer from the subject (Geva et al. 2023)."""
+**For other countries, too?** Mostly. The model names the capitals of {count} countries, which make {pairs:,} pairs.
+With these two heads swapped, the other capital comes first in {other:,} of them. With the ten others swapped, the own
+capital stays first in {own:,}, but half the time it keeps less than {left:.2f} of its probability. In models that
+write, too, attention of late layers brings the answer from the subject (Geva et al. 2023)."""
 REMOVED = """
 **Removed instead of swapped.** At zero, the two heads bring nothing, and *paris* keeps {zero:.2f}; at their mean over
 this sentence, they bring the same to every token, and it keeps {mean:.2f}. Of {count} countries, the capital still
@@ -123,7 +123,7 @@ def reading(found: Brought) -> str:
 def from_the_list(found: story.CourseStory) -> str:
     """Say what the swaps do in all pairs of countries of the fixed list."""
     two, rest = found.change("heads at country"), found.change("other heads of their layer")
-    counts = {"all": len(found.countries), "count": len(found.named), "pairs": two.pairs}
+    counts = {"count": len(found.named), "pairs": two.pairs}
     return LIST.format(**counts, other=two.other, own=rest.own, left=rest.left)
 
 

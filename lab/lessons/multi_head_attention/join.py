@@ -29,15 +29,18 @@ from lab.ui.terms import say
 
 IDEA = """
 Each of the {count} heads of this layer has collected {d_k} numbers for {query}, its **context** *h*. Side by side,
-they are {count} × {d_k} = {d} numbers. A learned matrix, $W_O$, mixes these into one vector *o*, which is added to
-the vector *x* that the token had before."""
+they are {count} × {d_k} = {d} numbers. A learned matrix, $W_O$, mixes these into one vector *o*{bias}, which is added
+to the vector *x* that the token had before."""
+BIAS = " (with a learned vector $b_O$)"
 SPLIT = """
 The numbers of a head meet only its own {d_k} rows of $W_O$, so *o* is a sum: each head adds one vector to the token.
 The bars show how long these vectors are."""
 READING = """
-{first} adds the longest vector to {query}: **{longest:.2f}**. The lengths of all {count} add up to {total:.2f}, and
-their sum is {together:.2f} long."""
-STORY = "Next is head 6 with {second:.2f}: these are the two heads that look at *france*."
+{first} adds the longest vector to {query}: **{longest:.2f}**. The lengths of all {count} add up to {total:.2f}. But
+the vectors point in different directions, so *o* is only {together:.2f} long."""
+STORY = """
+Next is head 6 with {second:.2f}. Both look at *france*, and yet they bring different things: the cosine of the two
+vectors is {cosine:.2f}, because each head has values of its own."""
 
 
 def reading(spot: Spot) -> str:
@@ -50,8 +53,17 @@ def reading(spot: Spot) -> str:
         longest=float(lengths.max()),
         count=len(lengths),
         total=float(lengths.sum()),
-        together=float(np.linalg.norm(found.parts[:, spot.query].sum(axis=0))),
+        together=float(spot.traced.attention_output[spot.query].norm()),
     )
+
+
+def at_france(spot: Spot) -> str:
+    """Compare what the two heads that look at *france* add to the blank: their lengths and the cosine."""
+    found = head_sum(spot.traced)
+    norms = found.norms[:, spot.query]
+    second, first = np.argsort(norms)[-2:]
+    one, other = (found.parts[head, spot.query] for head in (first, second))
+    return STORY.format(second=float(norms[second]), cosine=float(one @ other / (norms[first] * norms[second]))).strip()
 
 
 @asks(
@@ -85,10 +97,10 @@ def another_cut(_: Spot) -> Question:
 
 
 def lengths_of_heads(traced: Trace, layer: int, token: int) -> Figure:
-    """Draw the length of the vector that each head adds to a token, and of their sum, before any bias."""
-    found = head_sum(traced.layer(layer))
-    values = [*found.norms[:, token], float(np.linalg.norm(found.parts[:, token].sum(axis=0)))]
-    labels = [*(name.lower() for name in head_labels(traced)), "their sum"]
+    """Draw the length of the vector that each head adds to a token, and of *o*, their sum with any bias."""
+    inside = traced.layer(layer)
+    values = [*head_sum(inside).norms[:, token], float(inside.attention_output[token].norm())]
+    labels = [*(name.lower() for name in head_labels(traced)), "o"]
     title = f"Length of what each head adds to {traced.labels[token]}, layer {layer + 1}"
     return bars(labels, values, Scale("Length", format=".2f"), title=title, highlight=len(values) - 1)
 
@@ -110,13 +122,14 @@ def show(view: OneHead) -> None:
     """Show how the vectors of all heads become one, with the shapes, and how long each head's part is."""
     config, query = view.trace.model.config, spoken(view.trace, view.query)
     show_sentence(view, arcs=False)
-    say(IDEA.format(count=config.heads, d_k=config.head_width, d=config.width, query=query))
+    sizes = {"count": config.heads, "d_k": config.head_width, "d": config.width}
+    say(IDEA.format(query=query, bias=BIAS * config.biases, **sizes))
     st.latex(shapes(view.trace))
     say(SPLIT.format(d_k=config.head_width))
     draw(partial(lengths_of_heads, view.trace, view.layer.index, view.query), "lengths-of-heads")
     found = reading(view.spot)
     if is_story_blank(view.spot) and view.layer.index == view.trace.model.config.layers - 1:
-        found += " " + STORY.format(second=float(np.sort(head_sum(view.layer).norms[:, view.query])[-2]))
+        found += f" {at_france(view.spot)}"
     meaning(found)
     ask_beside(LESSON, another_cut(view.spot))
     code(forward.merge_heads, forward.linear, comparing.head_parts)

@@ -43,9 +43,10 @@ STORY = """
 A city still comes first: *france* says **which**. Without *capital*, *french* and *france* come first, not a city:
 *capital* says **what kind**. Without *is*, *is* itself comes first: the blank may be the verb."""
 LIST = """
-Of {all} countries with a name and a capital of one token each, the model names the capital in {count}. In their
-sentences, *is* comes first without *is* in {verbs} of {count}, and the capital without *capital* in {kinds}. Without
-the country, all of them say *{same}*: no token can hear which country it is."""
+**In other countries’ sentences, too?** The lab asked about {all} countries; the model names the capital of {count}. In
+these {count} sentences, *is* comes first {verbs} times if *is* is cut off. If *capital* is cut off, the capital still
+comes first {kinds} times. If the country is cut off, the sentences no
+longer differ for the blank, and *{same}* comes first."""
 CAVEAT = """
 A cut shows that the answer changes if no token can look at the word. It does not show which vectors carry what the
 word says (lesson 9)."""

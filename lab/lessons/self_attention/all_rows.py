@@ -35,15 +35,17 @@ _NUMBER, _SCORE = Scale("Number", format=".2f", signed=True), Scale("Score", for
 
 IDEA = """
 **Build a row** made the row of one token. Write the queries of all {n} tokens below one another, and you have a
-**matrix** Q; the keys make K, and the values make V. Two products of matrices then do everything: Q times Kᵀ gives
-all scores, and the weights times V are the vectors that all tokens collect."""
+**matrix** Q; the keys make K, and the values make V. Two products of matrices then do everything: Q times Kᵀ (K
+turned, so that each key is a column) gives all scores, and the weights times V are what all tokens collect."""
 READING = """
 The outlined score, {score}, is the outlined row of Q times the outlined column of Kᵀ: the query of {query} and the
 key of {key}. One product gives all {n} × {n} = {cells:,} scores, and no row has to wait for another."""
-MASK = """
-A **mask** is −∞ where a query must not look, and softmax gives these cells 0. GPT-2 hides the words that come later,
-because it learns to predict them; some models hide what is far away. BERT hides only padding, which fills up short
-texts that are read together with a longer one."""
+MASK = "M is the **mask**: −∞ where a token must not look, so that softmax gives 0 there, and 0 everywhere else. "
+MASKED = """
+BERT hides only padding, which fills up the shorter of several texts, and here is none. GPT-2 hides the tokens that
+come later, because it learns to predict them."""
+CAUSAL = "This model hides the tokens that come later, because it learns to predict them. BERT hides none of them."
+LOCAL = "This local layer hides all tokens that are more than {window} tokens away."
 
 
 def reading(spot: Spot) -> str:
@@ -141,7 +143,14 @@ def _show_formula(view: OneHead) -> None:
     )
     attended = rf"\text{{softmax}}\left({divided} + M\right) V"
     st.latex(rf"\begin{{aligned}} & \text{{Attention}}(Q, K, V) \\ & = {attended} \end{{aligned}}")  # fits a phone
-    say(f"M is the mask. {MASK}")
+    say(MASK + hidden(config.causal, view.layer.weights.window))
+
+
+def hidden(causal: bool, window: int | None) -> str:
+    """Say which tokens the mask of a layer hides; ``window`` is how far a token looks in a local layer."""
+    if causal:
+        return CAUSAL
+    return MASKED.strip() if window is None else LOCAL.format(window=window)
 
 
 def scores_of_meanings(model: LoadedModel, head: int, of: str) -> Heatmap:

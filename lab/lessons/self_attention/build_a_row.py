@@ -31,9 +31,10 @@ from lab.ui.terms import say
 ROWS = 16
 
 IDEA = """
-Why does {query} look there? Its vector *x* has {width:,} numbers; times a learned **matrix** W_Q{bias}, they become
-its **query**, {d_k} numbers for this head (W_Q has {d_k} columns for each of the {heads} heads). W_K and W_V make the
-**key** and the **value** of every token in the same way. The rest you have computed by hand: press Play."""
+Why does {query} look there? {before} its vector *x*, {width:,} numbers. Times a learned **matrix** W_Q{bias}, *x*
+becomes its **query**: {d_k} numbers for this head. W_K and W_V make the **key** and the **value** of every token in
+the same way. The rest you have computed by hand: press Play."""
+FIRST, LATER = "The table of words and places has made", "The layers before this one have made"
 # One sentence for each of the four stages of the figure.
 SCORES = (
     "A score is the dot product of the query and a key, {d_k} products added up. The largest, {score}, is of {first}."
@@ -47,8 +48,8 @@ READING = (
 )
 # {lead}, {times}: how far the score of *france* leads after the division, and e to the power of it.
 STORY = """
-The score of *france* leads by {lead:.2f}. Softmax turns this lead into a weight that is about {times:.0f} times as
-large as the next, so nearly the value of *france* alone arrives at the blank."""
+After the division, *france* leads by {lead:.2f}. Softmax makes a weight of this lead that is about {times:.0f} times
+as large as the next: nearly the value of *france* alone arrives at the blank."""
 
 
 def stages(spot: Spot, *, story: bool) -> tuple[str, str, str, str]:
@@ -199,7 +200,13 @@ def show(view: OneHead) -> None:
     config, spot = view.trace.model.config, view.spot
     show_sentence(view)
     say(
-        IDEA.format(query=spoken(view.trace, view.query), width=config.width, d_k=config.head_width, heads=config.heads)
+        IDEA.format(
+            query=spoken(view.trace, view.query),
+            before=LATER if view.layer.index else FIRST,
+            width=config.width,
+            bias=", plus a learned vector," * config.biases,
+            d_k=config.head_width,
+        )
     )
     call = view.figure(row_built)
     story = is_story_row(spot)
@@ -209,7 +216,7 @@ def show(view: OneHead) -> None:
         show_numbers(figure.table, "row-built", call, figure)
     if story:
         capital = view.trace.labels.index("capital")
-        why = "*capital* gives [CLS] and [SEP] most. How long are their values?"
+        why = "*capital* gives [CLS] and [SEP] most of its attention, but their values are short. How much arrives?"
         try_this(why, "Look from capital", {TOKEN: capital + 1})
     way_to("On the bench", bench_of("neuron-view"))
     code(forward.project_qkv, forward.attend, forward.mix_values)

@@ -33,14 +33,12 @@ READING = "From {query}, head {layer}-{head} gives {first} most: **{weight:.2f}*
 ARCS = "On the first page, this look is a part of the link that lights up in layer 6."
 MAP = "Here is the whole map of this head. Each row is a token that looks, and the **weights** of a row add up to 1."
 # {least}: the least share that a row of the words and the full stop gives to [CLS] and [SEP].
-RESTING = """
-The other words look elsewhere: each of their rows gives [CLS] and [SEP] {least:.2f} or more. A row has to add up to
-1, so its attention must go somewhere. Clark et al. (2019, §3.2) suppose that a head rests at such marks if it finds
-nothing to look for."""
+RESTING = "From all other words, this head looks at [CLS] and [SEP]: they get {least:.2f} or more of each row."
 CLS = """
 **[CLS]** is the mark at the beginning of every text. In BERT’s training, its last vector had one task of its own:
-does a second text follow the first? Lesson 9 asks it again (**Next sentence**), and in lesson 11 you train it for a
-task of yours."""
+does a second text follow the first? (Lesson 9, **Next sentence**.) Why do heads look at a mark? A row has to add up
+to 1, also if a head finds nothing to look for. Clark et al. (2019, §3.2) suppose that it then rests at [CLS] or
+[SEP]."""
 CAVEAT = "Where a head looks is not yet what arrives, and not yet what matters. The next steps show both."
 
 
@@ -64,14 +62,18 @@ def least_at_marks(spot: Spot) -> float:
     """Return the least share that a row of the words and the full stop gives to [CLS] and [SEP] together."""
     weights, marks = attention_map(spot.traced, spot.head), np.array(spot.trace.encoding.special)
     rows = ~marks
-    rows[spot.query] = False
+    rows[spot.trace.labels.index(BLANK)] = False
     return float(weights[rows][:, marks].sum(axis=1).min())
 
 
 def is_story_row(spot: Spot) -> bool:
     """Return whether the course is written about this row: from the blank, in the head of its story."""
-    at_blank = spot.trace.labels[spot.query] == BLANK
-    return is_story(spot.trace) and at_blank and (spot.layer, spot.head) == STORY_HEAD
+    return is_story_head(spot) and spot.trace.labels[spot.query] == BLANK
+
+
+def is_story_head(spot: Spot) -> bool:
+    """Return whether the head of the course's story is on screen, in its sentence."""
+    return is_story(spot.trace) and (spot.layer, spot.head) == STORY_HEAD
 
 
 @asks(
@@ -157,7 +159,7 @@ def show(view: OneHead) -> None:
         return
     say(MAP)
     one_head.show_map(view)
-    if is_story_row(spot):
+    if is_story_head(spot):
         say_more(RESTING.format(least=math.floor(100 * least_at_marks(spot)) / 100))
     if view.trace.labels[0] == "[CLS]":
         say(CLS)

@@ -27,11 +27,11 @@ IDEA = """
 A score adds up {d_k} products, so scores tend to grow with the width of a head. Before softmax, each score is
 therefore divided by √{d_k} ≈ {root:.2f}. The figure shows the weights of one row, with the division and without it."""
 READING = "In the row of {query}, {first} gets {divided:.2f}. Without the division, it would get **{without:.2f}**."
-STORY = "Less than 0.0001 would be left for the other eight tokens."
+STORY = "Less than 0.0001 would be left for the other eight tokens. (The blank’s own row is one-sided in both ways.)"
 WHY = """
-Softmax turns differences into ratios: if scores are {root:.2f} times as far apart, one token gets far more than the
-others. A small change of the scores then changes nearly nothing, and Vaswani et al. (2017, §3.2.1) suspected that
-training, which makes small changes (lesson 10), gets extremely small gradients."""
+If one token gets everything, a small change of the scores changes almost nothing. Training works by such small
+changes (lesson 10), and Vaswani et al. (2017, §3.2.1) suspected that it would get on badly: the gradients, which say
+what a change would do, would be extremely small."""
 CAVEAT = "This model was trained with the division. Trained without it, it might learn smaller queries and keys."
 NO_DIVISION = "This model does not divide its scores."
 
@@ -83,6 +83,6 @@ def show(view: OneHead) -> None:
     draw(view.figure(divided), "divided")
     found = READING.format(**vars(sharper(view.spot)))
     meaning(f"{found} {STORY}" if story else found)
-    say(WHY.format(root=d_k**0.5))
+    say(WHY)
     caption(CAVEAT)
     code(forward.scale)

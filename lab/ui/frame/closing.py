@@ -57,7 +57,7 @@ def try_this(why: str, label: str, changes: Mapping[Parameter[Any], Any], *, lea
 
 
 def _take(changes: Mapping[Parameter[Any], Any], leaves: bool) -> None:
-    before = {parameter: parameter.chosen() for parameter in (*changes, STEP)}
+    before = {parameter: parameter.chosen() for parameter in changes}
     _set(changes)
     st.session_state[_TRIED] = _Tried(dict(changes), before, STEP.chosen(), leaves=leaves or TEXT in changes)
 
@@ -67,7 +67,7 @@ def change_here(changes: Mapping[Parameter[Any], Any]) -> None:
 
     However often the learner tries, the way back leads to the choices before the first try.
     """
-    before = {parameter: parameter.chosen() for parameter in (*changes, STEP)}
+    before = {parameter: parameter.chosen() for parameter in changes}
     tried = st.session_state.get(_TRIED)
     if isinstance(tried, _Tried) and tried.leaves and tried.step == STEP.chosen() and tried.on_screen():
         changes, before = {**tried.changes, **changes}, {**before, **tried.before}

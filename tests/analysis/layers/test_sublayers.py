@@ -61,7 +61,7 @@ def test_every_stage_of_layer_norm_ends_in_hugging_face_s_output(
         assert torch.allclose(vectors, before, atol=1e-4)
         steps = sublayers.norm_steps(vectors[3], norm, run.model.config.norm_eps)
         assert steps.output == pytest.approx(after[3].numpy(), abs=1e-4)
-        assert list(steps.stages) == ["x", "x − mean", "÷ √(var+ε)", "× γ", "+ β"]
+        assert list(steps.stages) == ["input", "input − mean", "÷ deviation", "× γ", "+ β"]
         assert steps.standard.mean() == pytest.approx(0, abs=1e-9)
         assert steps.standard.var() == pytest.approx(1, abs=1e-4)
 

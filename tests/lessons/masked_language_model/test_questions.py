@@ -9,13 +9,14 @@ import pytest
 import torch
 
 import lab
+from lab.course.words import quoted
 from lab.lessons.masked_language_model.check import (
-    KEEPS,
     LOOKED,
     LOOKS,
     MET,
     NO_WORD,
     NOT_ONE,
+    SAME,
     look_at_entry,
     negated,
     why_hidden,
@@ -34,7 +35,7 @@ RIGHT = {
     others_fall: "B It falls",
     shifted: "C Nothing",
     when_it_learns: "C As long as layer 6 is still to come, and can copy it",
-    negated: "A *paris*, and it is even surer",
+    negated: "A A probability says what fits such a text, not what is true",
     why_hidden: "B In sight, a word could be copied from its own place",
 }
 
@@ -68,8 +69,8 @@ def test_with_not_the_model_says_paris_and_is_surer() -> None:
     assert max(with_not, key=with_not.__getitem__) == "paris" == max(without, key=without.__getitem__)
     question = negated(SPOT)
     assert question is not None
-    told = question.options[0].why
-    assert f"gets {with_not['paris']:.2f}, and without *not* {without['paris']:.2f}".replace("0.", ".") in told
+    assert f"*paris* {without['paris']:.2f}. In" in question.prompt
+    assert f"*paris* {with_not['paris']:.2f}." in question.prompt
 
 
 def test_a_raised_logit_lowers_the_others_and_a_shift_changes_none() -> None:
@@ -92,7 +93,7 @@ def test_a_raised_logit_lowers_the_others_and_a_shift_changes_none() -> None:
         ("My friend in France speaks only _.", MET),
         ("They moved to France and learned ▢.", MET),
         ("The capital of France is [MASK].", LOOKED),
-        ("In France, people drink a lot of _.", KEEPS),
+        ("In France, people drink a lot of _.", SAME),
         ("The president of France is _.", NO_WORD),
         ("Paris is a city in _.", NOT_ONE),
         ("France and France are _.", NOT_ONE),
@@ -112,5 +113,6 @@ def test_the_challenge_s_numbers_are_the_model_s() -> None:
     with torch.inference_mode():
         weights = module(torch.tensor([trace.token_ids]), output_attentions=True).attentions[5][0, 3]
     looks = float(weights[trace.tokens.index("[MASK]"), trace.tokens.index("france")])
-    assert looks < LOOKS and f"only {looks:.2f}, and without" in look_at_entry(text).said
-    assert f"goes from {theirs(text)['french']:.2f} to" in look_at_entry(text).said
+    said, russian = look_at_entry(text).said, theirs(text.replace("France", "Russia"))
+    assert looks < LOOKS and f"only {looks:.2f}, and with *Russia*" in said
+    assert f"({theirs(text)['french']:.2f}) becomes {quoted(max(russian, key=russian.__getitem__))}" in said

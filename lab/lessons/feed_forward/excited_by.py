@@ -32,7 +32,8 @@ from lab.ui.toys import toy_runs
 
 IDEA = """
 A neuron is a condition on a vector, but its numbers do not say which. Let the model read {count} short texts, and
-look where the neuron fires. These are the strongest places of **neuron {neuron:,} of layer {layer}**:"""
+look where the neuron fires."""
+STRONGEST = "The strongest places of **neuron {neuron:,} of layer {layer}**:"
 READING = """
 At {repeats} of its {strongest} strongest places, the token is {token}. The texts have {token} in {occurs} places; at
 {hits} of them, the neuron is above 0."""
@@ -80,12 +81,14 @@ def what_a_list_shows(spot: Spot) -> Question:
 
 def show(view: FeedForwardView) -> None:
     """Show the tokens of many texts that excite the chosen neuron most."""
-    survey = look_in_texts(view)
+    texts = toy_runs.texts(view.page.selection) if view.of_toy else bundled_sentences()
+    idea(IDEA.format(count=len(texts)))
+    survey = look_in_texts(view, texts)
     if survey is None:
         return
     view = _chosen_neuron(view, survey)
     layer, neuron = view.layer.index, view.neuron
-    idea(IDEA.format(count=len(survey.encodings), neuron=neuron + 1, layer=view.number))
+    say(STRONGEST.format(neuron=neuron + 1, layer=view.number))
     found, common = survey.most_excited(layer, neuron), survey.commonest(layer, neuron)
     if common is None:
         return
@@ -131,10 +134,9 @@ def _spaced(text: str) -> str:
     return f"{' ' if text[:1].isspace() else ''}{escaped(text)}{' ' if text.strip() and text[-1:].isspace() else ''}"
 
 
-def look_in_texts(view: FeedForwardView) -> NeuronSurvey | None:
-    """Return the survey of the short texts; None while the model reads the texts and the page shows the progress."""
+def look_in_texts(view: FeedForwardView, texts: tuple[str, ...]) -> NeuronSurvey | None:
+    """Return the survey of the texts; None while the model reads the texts and the page shows the progress."""
     model = view.trace.model
-    texts = toy_runs.texts(view.page.selection) if view.of_toy else bundled_sentences()
     survey = neuron_survey(model, texts)
     if survey.finished:
         return survey

@@ -44,8 +44,8 @@ A city still comes first: *france* says **which**. Without *capital*, *french* a
 *capital* says **what kind**. Without *is*, *is* itself comes first: the blank may be the verb."""
 LIST = """
 **In other countries’ sentences, too?** The lab asked about {all} countries; the model names the capital of {count}. In
-these {count} sentences, *is* comes first {verbs} times if *is* is cut off. If *capital* is cut off, the capital still
-comes first {kinds} times. If the country is cut off, the sentences no
+these {count} sentences, *is* comes first in {verbs} if *is* is cut off. The capital still comes first in {kinds} if
+*capital* is cut off. If the country is cut off, the sentences no
 longer differ for the blank, and *{same}* comes first."""
 CAVEAT = """
 A cut shows that the answer changes if no token can look at the word. It does not show which vectors carry what the

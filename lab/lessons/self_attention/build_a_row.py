@@ -204,7 +204,7 @@ def show(view: OneHead) -> None:
             query=spoken(view.trace, view.query),
             before=LATER if view.layer.index else FIRST,
             width=config.width,
-            bias=", plus a learned vector," * config.biases,
+            bias=", plus a learned vector" * config.biases,
             d_k=config.head_width,
         )
     )

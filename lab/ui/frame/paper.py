@@ -15,4 +15,4 @@ SHEET = """
 ON_PAPER = f"@media print {{ @page {{ margin: 15mm; }} {SHEET} }}"
 # The parameters of Streamlit with which a page has no menus and a light background.
 EMBEDDED = {"embed": "true", "embed_options": "light_theme"}
-HOW_TO_PRINT = "Print this page or save it as PDF with the browser’s **Print** (Ctrl+P, on a Mac ⌘P)."
+HOW_TO_PRINT = "Print this page or save it as PDF with the browser’s **Print** (Ctrl+P, on a Mac Cmd+P)."

@@ -190,7 +190,7 @@ def test_the_fixed_list_is_told_as_it_ships(france: Trace, brought: head_brings.
     verbs = [row.best for row in told.removed if row.change == "is cut off from everybody"]
     listed = " ".join(word_brings.from_the_list(told).split())
     assert f"{len(told.countries)} countries; the model names the capital of {len(told.named)}." in listed
-    assert f"first {verbs.count('is')} times if *is*" in listed and "and *athens* comes first" in listed
+    assert f"first in {verbs.count('is')} if *is*" in listed and "and *athens* comes first" in listed
 
 
 def test_the_hunt_has_a_prey_and_only_one(france: Trace) -> None:

@@ -111,7 +111,7 @@ def test_a_long_likelihood_shows_its_progress_and_stops(lab: Lab, page: Page) ->
     page.get_by_test_id("stMain").get_by_role("button", name="Stop").click()
     wait_idle(page)
     skip_the_prediction(page)
-    expect(page.get_by_text(re.compile(r"So far, [1-9]\d* of 176 tokens are scored"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"So far, the lab has scored the first [1-9]\d* of 176"))).to_be_visible()
     wait_idle(page)
     page.get_by_role("button", name=re.compile(r"Go on: \d+ of 176")).click()
     expect(page.get_by_test_id("stMain").get_by_role("button", name="Stop")).to_be_visible()

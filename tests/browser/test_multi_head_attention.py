@@ -31,7 +31,7 @@ def open_step(page: Page, url: str) -> None:
 @at_night
 @pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
 def test_a_click_on_a_small_map_chooses_its_head(lab: Lab, page: Page) -> None:
-    open_step(page, lab.url + "/Multi-head_attention?layer=2&head=3&text=The+cat+sat.")
+    open_step(page, lab.url + "/Multi-head_attention?step=Find+the+head&layer=2&head=3&text=The+cat+sat.")
     # A frame a head comes first, then the cells, map after map: [CLS] the cat sat . [SEP], 36 cells each.
     cell = page.locator(".mark-rect.role-mark path").nth(HEADS + 6 * 36 + 3)
     cell.scroll_into_view_if_needed()
@@ -41,7 +41,7 @@ def test_a_click_on_a_small_map_chooses_its_head(lab: Lab, page: Page) -> None:
 
 
 def test_a_click_on_the_map_of_all_heads_chooses_layer_and_head(lab: Lab, page: Page) -> None:
-    open_step(page, lab.url + "/Multi-head_attention?step=Each+head+off&text=The+cat+sat.")
+    open_step(page, lab.url + "/Multi-head_attention?step=All+heads&text=The+cat+sat.")
     cell = page.locator(".mark-rect.role-mark path").nth(2 * HEADS + 4)
     cell.scroll_into_view_if_needed()
     cell.click(force=True)

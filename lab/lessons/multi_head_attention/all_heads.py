@@ -26,8 +26,8 @@ from lab.ui.terms import say
 
 IDEA = """
 Lesson 3 followed one head. Each head has queries, keys and values of its own. With a single head, a token would have
-one set of shares in a layer, and what it needs most would leave little for the rest. Each cell of the figure is a
-head: the token at which it looks most from {query}."""
+one set of shares in a layer, and the word with the largest share would leave little for the others. Each cell of the
+figure is a head: the token at which it looks most from {query}."""
 READING = "From {query}, {head} looks most at {first}: **{weight:.2f}**."
 STORY = """
 Read downwards: in layers 2 to 4, four heads look at *is*; in layer 5, four at *capital*; in layer 6, two at *france*.

@@ -152,11 +152,11 @@ def two_heads_swapped(_: Spot) -> Question:
         (
             Option(
                 "*paris*: ten heads of the layer still come from France",
-                "What the ten others bring decides little here: with them from Russia, *paris* still comes first.",
+                "The ten others decide little here: if what they bring comes from Russia, *paris* still comes first.",
             ),
             Option(
                 "*moscow*",
-                "These two heads bring which country it is. What asks for a capital, the blank has collected before.",
+                "These two heads bring which country it is. The blank has collected before that a capital is wanted.",
                 correct=True,
             ),
             Option(

@@ -42,8 +42,8 @@ The outlined score, {score}, is the outlined row of Q times the outlined column 
 key of {key}. One product gives all {n} × {n} = {cells:,} scores, and no row has to wait for another."""
 MASK = "M is the **mask**: −∞ where a token must not look, so that softmax gives 0 there, and 0 everywhere else. "
 MASKED = """
-BERT hides only padding, which fills up the shorter of several texts, and here is none. GPT-2 hides the tokens that
-come later, because it learns to predict them."""
+BERT hides only padding, which fills up the shorter of several texts, and there is none here. GPT-2 hides the tokens
+that come later, because it learns to predict them."""
 CAUSAL = "This model hides the tokens that come later, because it learns to predict them. BERT hides none of them."
 LOCAL = "This local layer hides all tokens that are more than {window} tokens away."
 

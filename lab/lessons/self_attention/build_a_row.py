@@ -164,11 +164,11 @@ def what_a_weight_says(_: Spot) -> Question:
             ),
             Option(
                 "The head has understood that a country is asked for",
-                "A weight comes from one dot product. What the model does with it, the weight does not show.",
+                "A weight comes from one dot product. It does not show what the model does with it.",
             ),
             Option(
                 "The value of *france* goes into the head’s sum, times 0.96",
-                "That is what a weight does. How long the value is, and whether the model uses it, is not in it.",
+                "That is what a weight does. It does not say how long the value is, or whether the model uses it.",
                 correct=True,
             ),
         ),

@@ -22,7 +22,7 @@ ONE_HOT = 0.9
 _WORTH = (32.0, 16.0, 8.0, 4.0, 2.0, 1.0)
 _ALL_BUT_ONE = sum(_WORTH) - 1
 # The number of rows to look at in a long text: the first rows, because the page shows the text's beginning.
-_ROWS = 64
+ROWS = 64
 
 
 @dataclass(frozen=True)
@@ -91,14 +91,14 @@ def _rows(traced: Trace, about: int | None) -> Mask:
     """Return a mask of the candidate rows. Raises IndexError if ``about`` is not among the first 64 tokens."""
     if about is None:
         return _words(traced)
-    if not 0 <= about < min(len(traced), _ROWS):
-        raise IndexError(f"token {about}: rows 0 to {min(len(traced), _ROWS) - 1} are looked at.")
+    if not 0 <= about < min(len(traced), ROWS):
+        raise IndexError(f"token {about}: rows 0 to {min(len(traced), ROWS) - 1} are looked at.")
     return np.arange(len(traced)) == about
 
 
 def _best(attention: Weights, words: Mask, asked: Mask, layer: int) -> tuple[float, Look]:
     """Return the best row in ``attention`` (H, n, n) among the rows in ``asked``, and the points of this row."""
-    rows = attention[:, :_ROWS]
+    rows = attention[:, :ROWS]
     place, key, rest = np.arange(rows.shape[1]), rows.argmax(axis=-1), rows.copy()
     np.put_along_axis(rest, key[..., None], -1, axis=-1)
     after = rest.argmax(axis=-1)

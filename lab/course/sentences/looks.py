@@ -1,6 +1,6 @@
-"""Where a page looks first: in the course's sentence at the head of its story, in an example at its key word.
+"""Where a page looks first: in an example at its key word, in another text at its blank, with the head of the course.
 
-Otherwise it looks at the row that ``first_look`` picks.
+In another model, and in a text without a blank, it looks at the head or the row that ``first_look`` picks.
 """
 
 from __future__ import annotations
@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lab.analysis.heads.first_look import Look, first_look, first_look_in
+from lab.analysis.heads.first_look import ROWS, Look, first_look, first_look_in
 from lab.course.sentences.examples import example_named, example_of
 from lab.models.catalogue import DEFAULT_MODEL
+from lab.models.encoding import BLANK
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
@@ -42,7 +43,11 @@ def is_story(trace: Trace) -> bool:
 def look(trace: Trace) -> Look:
     """The head and the row with which a page begins; layer, head and query count from 0."""
     about = _about(trace)
-    return first_look(trace, about) if about is None or not is_story(trace) else Look(*STORY_HEAD, about)
+    if about is None or trace.labels[about] != BLANK or trace.model.id != DEFAULT_MODEL:
+        return first_look(trace, about)
+    # Another example shows its point in a head of its own.
+    example = example_of(trace.text, trace.pair or "") is not None and not is_story(trace)
+    return first_look(trace, about) if example else Look(*STORY_HEAD, about)
 
 
 def look_in(trace: Trace, layer: int, head: int) -> Look:
@@ -58,10 +63,11 @@ def look_head(trace: Trace) -> tuple[int, int]:
 
 
 def _about(trace: Trace) -> int | None:
-    """The place, from 0, of the word that an example is about, if the text is an example and the word is one token."""
+    """The place, from 0, of the word that an example is about, if this word is one token; else of the only blank."""
     example = example_of(trace.text, trace.pair or "")
     if example is None or not example.about:
-        return None
+        blanks = [place for place, label in enumerate(trace.labels[:ROWS]) if label == BLANK]
+        return blanks[0] if len(blanks) == 1 else None
     found = re.search(rf"(?<!\w){re.escape(example.about)}(?!\w)", trace.text)
     assert found is not None, f"{example.name}: no {example.about}"
     # GPT-2 includes the space before a word in its token.

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 import lab
-from lab.analysis.heads.first_look import first_look
+from lab.analysis.heads.first_look import Look, first_look
 from lab.course.sentences.examples import EXAMPLES, Example
 from lab.course.sentences.looks import STORY_HEAD, is_story, look, look_head, look_in
 from lab.models.catalogue import CATALOGUE, DEFAULT_MODEL, ships
@@ -81,3 +81,11 @@ def test_another_text_begins_with_the_row_that_has_most_to_weigh() -> None:
 def test_a_head_that_is_not_there() -> None:
     with pytest.raises(IndexError, match="heads 0 to 11"):
         look_in(traced(DEFAULT_MODEL, DEFAULT_TEXT), 0, 12)
+
+
+def test_another_text_begins_at_its_blank_with_the_head_of_the_course() -> None:
+    text = "She took her money to the [MASK] by the river."
+    assert look(traced(DEFAULT_MODEL, text)) == Look(*STORY_HEAD, 7)
+    assert look(traced("lab-bert", text)) == first_look(traced("lab-bert", text), 7)
+    two = f"{text} They went to the [MASK]."
+    assert look(traced(DEFAULT_MODEL, two)) == first_look(traced(DEFAULT_MODEL, two))

@@ -201,7 +201,7 @@ sent = strip._header(None, ["counting"], "counting")
 assert [(stop["lit"], stop["lessons"][-1]["id"]) for stop in sent["stops"]][-1] == (True, "counting")
 from lab.ui import shell
 shell.st.Page = lambda script, title, **more: title
-assert shell.sections()["Lessons"][-2:] == ["10 · Counting", "The story in five sentences"]
+assert shell.sections()["Lessons"][-2:] == ["10 · Counting", "The story in pictures"]
 """,
     )
 

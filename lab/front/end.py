@@ -1,4 +1,4 @@
-"""The end of the course: its story in five sentences, what the learner has done and found, a page to print."""
+"""The end of the course: its story in pictures, what the learner has done and found, a page to print."""
 
 from __future__ import annotations
 

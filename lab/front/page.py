@@ -34,6 +34,7 @@ def show() -> None:
     """Draw the page."""
     shell.route()
     first = first_minute.show(QUESTION)
+    _take_along(first)
     if first.blank is not None and key_of(code_here()):
         for_a_class.show(first.blank.trace, first.blank.place, BLANK_TEXT.chosen())
     _go_on(first)
@@ -58,7 +59,6 @@ def _go_on(first: FirstMinute) -> None:
             label, icon = _label(name, goes_on=place == 0), ":material/arrow_forward:"
             if st.button(label, key=f"_way.{name}", type=first_of_all, icon=icon):
                 WAY.set(name)
-                _take_along(first)
                 open_stage(next_on(name))
     shipped = card(first.model.id)
     origin = shipped.origin if shipped is not None else ""

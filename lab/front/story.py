@@ -1,4 +1,4 @@
-"""The story of the course in five sentences, each with a small figure of the numbers that it rests on."""
+"""The story of the course in pictures: small figures, each with the sentences that rest on its numbers."""
 
 from __future__ import annotations
 
@@ -25,14 +25,16 @@ Heads look from the blank at *is*, at *capital*, at *france*, and what they brin
 can look at *is*, the blank may be a verb; at *capital*, something French comes first; at *france*, some city."""
 COPIED = """
 Before layer 6, *france*’s own vector decides. In layer 6, two heads copy to the blank which country it is: with theirs
-from the sentence about Russia, *{other}* comes first. Here, the network of this layer then makes a capital of the
-country: without it, *{country}* comes first."""
+from the sentence about Russia, *{other}* comes first."""
+NETWORK = """
+A layer also has a feed-forward network, which computes with the vector of each token alone. Here, that of layer 6 makes
+a capital of the country: without it, *{country}* comes first."""
 SCORES = """
 The blank’s last vector is compared with the row of each of {words:,} tokens. This gives a logit for each, and softmax
 makes shares of them."""
 LEARNED = """
 A model learns all this by small steps, on many texts with hidden words: each step makes the hidden word less of a
-surprise. Here, the surprise of *paris* is −ln {p:.2f} = {loss:.2f}."""
+surprise. Here, the surprise of *paris* is −ln {p:.3f} = {loss:.2f}."""
 _STYLE = f"""<style>
 .mini {{ display: grid; grid-template-columns: 6em 1fr 2.6em; gap: 2px 8px; align-items: center; font-size: .85rem;
   max-width: 20em; }}
@@ -55,7 +57,7 @@ class StorySentence:
 
 
 def sentences(model: LoadedModel, found: CourseStory) -> tuple[StorySentence, ...]:
-    """Return the five sentences with the numbers of the model and of its shipped story."""
+    """Return the parts of the story, with the numbers of the model and of its shipped story."""
     said = {row.change: row for row in found.said}
     plain, swapped = said["as it is"], said["heads at country, from Russia"]
     alone = said["network of the last layer at zero"]
@@ -75,9 +77,13 @@ def sentences(model: LoadedModel, found: CourseStory) -> tuple[StorySentence, ..
             tuple((f"{_word(look)}, {look.layer + 1}-{look.head + 1}", look.weight) for look in looks),
         ),
         StorySentence(
-            COPIED.format(other=swapped.words[0], country=alone.words[0]),
-            "multi-head-attention", "head-brings", "First: as it is, with two heads swapped, without the network",
-            tuple((each.words[0], each.probabilities[0]) for each in (plain, swapped, alone)),
+            COPIED.format(other=swapped.words[0]), "multi-head-attention", "head-brings",
+            "First: as it is, and with two heads swapped",
+            tuple((each.words[0], each.probabilities[0]) for each in (plain, swapped)),
+        ),
+        StorySentence(
+            NETWORK.format(country=alone.words[0]), "feed-forward", "plan", "First: with the network, and without it",
+            tuple((each.words[0], each.probabilities[0]) for each in (plain, alone)),
         ),
         StorySentence(
             SCORES.format(words=model.config.vocabulary), "masked-language-model", "from-vector-to-word",
@@ -99,7 +105,7 @@ def _word(look: WordLook) -> str:
 
 
 def show_story(*, links: bool) -> None:
-    """Draw the five sentences about the course's sentence; with ``links``, each leads to its step."""
+    """Draw the story of the course's sentence; with ``links``, each part leads to its step."""
     if runs.readable(DEFAULT_MODEL) != DEFAULT_MODEL or (found := known(runs.model(DEFAULT_MODEL))) is None:
         return
     st.markdown(f"*{SENTENCE.format(COUNTRY[0])}* Where does *{COUNTRY[1].lower()}* come from, and not "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
 
-BLANK = "▢"  # how the lab writes a token that hides a word, [MASK] in BERT
+BLANK = "▢"  # how the lab writes a token that hides a word
+MASK = "[MASK]"  # this token in a text, as BERT writes it
+_BLANK_ALONE = re.compile(r"(?<!\w)_+(?!\w)|▢")  # as a word of its own: not in a name such as snake_case
 
 
 class TextError(ValueError):
@@ -64,6 +67,11 @@ def word_of(tokenizer: Tokenizer, token_id: int) -> str:
     text = tokenizer.decode([token_id], skip_special_tokens=False)
     readable = text.isprintable() and "\ufffd" not in text
     return text.replace(" ", "␣") if readable else name.replace("Ġ", "␣")
+
+
+def with_masks(text: str) -> str:
+    """Return a text with :data:`MASK` in the place of each blank that is typed as a word of "_", or as "▢"."""
+    return _BLANK_ALONE.sub(MASK, text)
 
 
 def clean(text: str) -> str:

@@ -13,14 +13,13 @@ from lab.course.sentences.looks import look, look_in
 from lab.models.catalogue import twin_of
 from lab.ui import selection
 from lab.ui.parameters import HEAD, KEY_TOKEN, LAYER, TOKEN
-from lab.ui.texts import SEEN
+from lab.ui.texts import FIRST_HEAD, SEEN
 
 if TYPE_CHECKING:
     from lab.models.trace import Trace
 
 # Finds a layer and a head of a run, from 0.
 FirstHead = Callable[["Trace"], tuple[int, int]]
-_BEGUN = "_first_head"
 
 
 def begin(trace: Trace, first: FirstHead) -> tuple[int, int]:
@@ -34,12 +33,12 @@ def begin(trace: Trace, first: FirstHead) -> tuple[int, int]:
     of = twin_of(trace.model.id)
     asked = (trace.model.id if of is None else of[0], first)
     shown = tuple(st.session_state.get(each.name) for each in (LAYER, HEAD))
-    asked_before, ours = st.session_state.get(_BEGUN, (None, (None, None)))
+    asked_before, ours = st.session_state.get(FIRST_HEAD, (None, (None, None)))
     begins = (found[0] + 1, found[1] + 1)
     if asked != asked_before and (shown == ours or (asked_before is None and shown == begins)):
         LAYER.set(begins[0])
         HEAD.set(begins[1])
-        st.session_state[_BEGUN] = (asked, begins)
+        st.session_state[FIRST_HEAD] = (asked, begins)
     return found
 
 

@@ -94,6 +94,11 @@ class Parameter(ABC, Generic[T]):
         """Choose ``value`` before the widget is drawn: in callbacks, and to bring a number into the range of a text."""
         st.session_state[self.name] = value
 
+    def forget(self) -> None:
+        """Let the page choose again, before the widget is drawn, which would begin with the value in the address."""
+        st.session_state.pop(self.name, None)
+        st.query_params.pop(self.name, None)
+
 
 @dataclass(frozen=True)
 class Name(Parameter[str]):
@@ -110,7 +115,9 @@ class Name(Parameter[str]):
 
 @dataclass(frozen=True)
 class TextParameter(Name):
-    """A text that a learner types."""
+    """A text that a learner types; with ``blanks``, a blank may be typed as "_"."""
+
+    blanks: bool = field(default=False, kw_only=True)
 
     def chosen(self) -> str:
         return clean(super().chosen())
@@ -130,7 +137,7 @@ class TextParameter(Name):
         return typed
 
     def _bound(self) -> dict[str, Any]:
-        return super()._bound() | {"on_change": shorten, "args": (self.name, self.longest)}
+        return super()._bound() | {"on_change": shorten, "args": (self.name, self.longest, self.blanks)}
 
 
 @dataclass(frozen=True)

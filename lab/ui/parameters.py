@@ -101,8 +101,8 @@ _METRICS = tuple(metric.name for metric in METRICS)
 
 # The input: a text, or a toy's sentence of letters.
 MODE = Buttons("mode", SENTENCE, (SENTENCE, TOY))
-TEXT = TextParameter("text", DEFAULT_TEXT, named=True)
-PAIR = TextParameter("pair", "")
+TEXT = TextParameter("text", DEFAULT_TEXT, named=True, blanks=True)
+PAIR = TextParameter("pair", "", blanks=True)
 MODEL = Model("model", DEFAULT_MODEL)
 TRAINING = Buttons("weights", LEARNED, (LEARNED, RANDOM))
 TWIN_SEED = NumberParameter("twin_seed", 0, *_SEEDS)

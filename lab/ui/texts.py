@@ -12,7 +12,21 @@ import streamlit as st
 
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui.parameter_kinds import Parameter
-from lab.ui.parameters import DEFAULT_TEXT, KEY_TOKEN, MASKED, MODEL, PAIR, PLACE, TEXT, TOKEN
+from lab.ui.parameters import (
+    DEFAULT_TEXT,
+    HEAD,
+    KEY_TOKEN,
+    LAYER,
+    MASKED,
+    MODE,
+    MODEL,
+    NEURON,
+    PAIR,
+    PLACE,
+    TEXT,
+    TOKEN,
+    TOY,
+)  # fmt: skip
 from lab.ui.typed import shorten
 
 COURSE, YOURS = "Course", "Yours"
@@ -22,6 +36,7 @@ _AT = "_text_at"  # the step for which the text was chosen
 _PUT = "_text_put"  # set if a text was put in place together with a step, by a link or a button
 _PLACES = "_places_of_texts"  # the places chosen in the course's text and in the learner's
 SEEN = "_tokens_seen"  # the tokens of the last screen, among which a chosen word is found again
+FIRST_HEAD = "_first_head"  # the head with which a page began
 _IN_TEXT: tuple[Parameter[Any], ...] = (TOKEN, KEY_TOKEN, MASKED, PLACE)
 _ASKS, _TYPED, _WHOSE = "_asks_own_text", "_own_typed", "_whose"
 
@@ -30,23 +45,39 @@ def begin(own: str, at: str = "", *, tried: bool = False) -> str:
     """Return the text that a page begins with: its ``own``, or else the lab's.
 
     ``at`` names the step on screen. A new step begins with the course's text again, unless a link or a button has put
-    a text there. A page without a step keeps any text that the learner has. ``tried`` says that the text is an offer of
-    the step ("Try"), not the learner's. Call this function before the field of the text is drawn.
+    a text there. A new lesson begins with its own head, too, because the course's texts are about it. A page without a
+    step keeps any text that the learner has. ``tried`` says that the text is an offer of the step ("Try"), not the
+    learner's. Call this function before the field of the text is drawn.
     """
     first = own or DEFAULT_TEXT
     if own and _shown() == (own, ""):
         st.session_state[_BEGUN] = (own, "")
     if not (untouched() or tried):
         st.session_state[_OWN] = _shown()
-    put, new = st.session_state.pop(_PUT, False), at != st.session_state.get(_AT, at)
-    st.session_state[_AT] = at
+    put, before = st.session_state.pop(_PUT, False), st.session_state.get(_AT, at)
+    new, st.session_state[_AT] = at != before, at
     kept = not at and _shown()[0] is not None
     if (untouched() and not kept) or (new and at and not put):
         if not untouched():
             _change_places(YOURS, COURSE)
         _show(first, "")
         st.session_state[_BEGUN] = (first, "")
+        if at and not put and _lesson(at) != _lesson(before) and MODE.chosen() != TOY:
+            _forget_places()
     return first
+
+
+def _lesson(at: str) -> str:
+    return at.partition("/")[0]
+
+
+def _forget_places() -> None:
+    for parameter in (*_IN_TEXT, NEURON):
+        parameter.set(parameter.default)
+    for choice in (LAYER, HEAD):
+        choice.forget()
+    for name in (FIRST_HEAD, SEEN):
+        st.session_state.pop(name, None)
 
 
 def whose() -> str:
@@ -146,7 +177,7 @@ def _switch(course: str) -> None:
 
 
 def _take_typed() -> None:
-    shorten(_TYPED, TEXT.longest)
+    shorten(_TYPED, TEXT.longest, TEXT.blanks)
     if typed := str(st.session_state.get(_TYPED, "")).strip():
         st.session_state.pop(_ASKS, None)
         use_texts(typed, "")

@@ -7,17 +7,22 @@ from __future__ import annotations
 
 import streamlit as st
 
+from lab.models.encoding import with_masks
 from lab.ui.guard import LONGEST
 
 _TYPED = "_characters_typed."
 
 
-def shorten(key: str, longest: int) -> None:
-    """Shorten the text in the field of this ``key`` to ``longest`` characters; for a callback of the field."""
+def shorten(key: str, longest: int, blanks: bool = False) -> None:
+    """Shorten the text in the field of this ``key`` to ``longest`` characters; for a callback of the field.
+
+    With ``blanks``, write a blank that is typed as "_" or "▢" as the mask.
+    """
     text = st.session_state[key]
     st.session_state[_TYPED + key] = len(text)
-    if len(text) > longest:
-        st.session_state[key] = text[:longest]
+    kept = with_masks(text[:longest]) if blanks else text[:longest]
+    if kept != text:
+        st.session_state[key] = kept[:longest]
 
 
 def say_shortened(key: str, longest: int) -> None:

@@ -85,7 +85,8 @@ def test_a_gpt2_is_shown_as_pre_norm(offer: Offer) -> None:
         if step == "neurons":
             assert any("tanh" in formula.value for formula in unfold(at, "_written_out").latex)
         if step == "residual":
-            assert at.segmented_control(key="norm").options == ["before attention", "before the feed-forward network"]
+            norms = unfold(at, "_one_number").segmented_control(key="norm")
+            assert norms.options == ["before attention", "before the feed-forward network"]
             assert "This model is **pre-norm**" in words(at)
 
 
@@ -103,10 +104,10 @@ def test_the_lesson_is_about_the_last_layer_and_excited_by_about_its_own() -> No
 
 
 def test_what_is_tried_in_a_step_is_for_this_step_only() -> None:
-    at = reveal(visit(PAGE))
+    at = open_step("excited-by")
     at.button(key="_try").click().run()
-    assert at.selectbox(key="layer").value == 4 and not story_told(at)
-    assert [story_told(at) for _ in walk(at, ["residual"])] == [True]
+    assert at.session_state["neuron"] > 0
+    assert [story_told(at) for _ in walk(at, ["residual"])] == [True] and at.session_state["neuron"] == 0
 
 
 def test_gelu_is_written_out_with_the_trace_s_numbers() -> None:

@@ -1,4 +1,4 @@
-"""The five sentences at the end: their numbers are the model's, and each leads to the step that shows it."""
+"""The pictures at the end: their numbers are the model's, and each leads to the step that shows it."""
 
 from __future__ import annotations
 
@@ -30,15 +30,16 @@ def test_the_numbers_are_hugging_face_s(told: tuple[StorySentence, ...]) -> None
     with torch.inference_mode():
         p = module(**tokenizer("The capital of France is [MASK].", return_tensors="pt")).logits[0, 6].softmax(-1)
     table = torch.nn.functional.normalize(module.get_input_embeddings().weight.detach(), dim=-1)
-    vectors, looks, copied, scores, learned = (dict(each.bars) for each in told)
+    vectors, looks, copied, network, scores, learned = (dict(each.bars) for each in told)
     cosines = table @ table[tokenizer.convert_tokens_to_ids("france")]
     for word, cosine in vectors.items():
         assert cosine == pytest.approx(float(cosines[tokenizer.convert_tokens_to_ids(word)]), abs=1e-3)
-    assert list(looks) == ["is, 3-12", "capital, 5-4", "france, 6-4"] and list(copied) == ["paris", "moscow", "france"]
+    assert list(looks) == ["is, 3-12", "capital, 5-4", "france, 6-4"] and list(copied) == ["paris", "moscow"]
+    assert list(network) == ["paris", "france"]
     for word, share in scores.items():
         assert share == pytest.approx(float(p[tokenizer.convert_tokens_to_ids(word)]), abs=1e-4)
     assert learned["paris"] == pytest.approx(-math.log(p.max()), abs=1e-3)
-    assert "−ln 0.38 = 0.98" in told[-1].text and round(float(p.max()), 3) == 0.376
+    assert "−ln 0.376 = 0.98" in told[-1].text and round(float(p.max()), 3) == 0.376
 
 
 def test_each_sentence_leads_to_a_step(told: tuple[StorySentence, ...]) -> None:

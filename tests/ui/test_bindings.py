@@ -179,9 +179,8 @@ def test_a_link_names_a_head_even_where_it_is_the_default() -> None:
     ("page", "link"),
     [
         ("9_Masked_language_model.py", {"temperature": "0.5", "top": "20"}),
-        ("8_Feed-forward_and_LayerNorm.py", {"norm": "after attention", "neuron": "32"}),
+        ("8_Feed-forward_and_LayerNorm.py", {"norm": "after attention"}),
         ("2_Embeddings.py", {"segments": "left out", "order": "shuffled"}),
-        ("4_Multi-head_attention.py", {"layer": "2"}),
         ("3_Self-attention.py", {"mode": "Toy", "toy_weights": "Random"}),
     ],
 )

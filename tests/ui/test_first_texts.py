@@ -93,6 +93,15 @@ def test_who_has_no_sentence_can_type_one_at_the_switch() -> None:
     assert whose(turn_to(at, "scale", keep=False)) == "Course"
 
 
+@pytest.mark.parametrize("typed", ["The ___ sleeps.", "The _ sleeps.", "The ▢ sleeps."])
+def test_a_blank_may_be_typed_as_in_the_questions(typed: str) -> None:
+    at = visit(ATTENTION, step="map")
+    at.text_area(key="text").set_value(typed).run()
+    assert text(at) == "The [MASK] sleeps."
+    at.text_area(key="text").set_value("A snake_case name, __init__").run()
+    assert text(at) == "A snake_case name, __init__"
+
+
 def test_what_a_step_offers_is_not_kept_as_the_learner_s() -> None:
     at = visit("1_Tokenization.py", step="tokens")
     at.text_area(key="text").set_value(OWN).run()
@@ -154,8 +163,7 @@ def test_a_head_is_shown_that_shows_the_point_of_the_page(model: str) -> None:
     soft = tuple(number + 1 for number in look_head(lab.trace(loaded, as_read(loaded, STORY_TEXT))))
     at = visit(ATTENTION, step="map", model=model)
     assert place(at) == soft and (soft == (6, 4) or model != DEFAULT_MODEL)
-    for page in (HEADS, JOBS):
-        assert place(go_to(at, page)) == soft
+    assert place(go_to(at, HEADS)) == soft
     for page in ("51_Model_view.py", "52_Neuron_view.py", "54_Tensors.py"):
         assert place(go_to(at, page)) == soft
     assert go_to(at, "50_Head_view.py").selectbox(key="layer").value == soft[0]
@@ -184,12 +192,20 @@ def test_a_head_that_the_lab_chose_is_its_own_in_a_copied_address_too() -> None:
     assert place(go_to(again, JOBS)) == place(go_to(at, JOBS))
 
 
-def test_a_head_that_was_chosen_goes_everywhere() -> None:
+def test_a_head_that_was_chosen_goes_along_and_another_lesson_of_the_course_begins_with_its_own() -> None:
     at = visit(ATTENTION, step="map")
+    ours = place(at)
     at.selectbox(key="head").set_value(2).run()
     chosen = place(at)
-    for page in (JOBS, HEADS, "52_Neuron_view.py"):
-        assert place(go_to(at, page)) == chosen
+    turn_to(at, "scale", keep=False)
+    assert place(at) == place(go_to(at, "52_Neuron_view.py")) == chosen != ours
+    turn_to(go_to(at, ATTENTION), "map", keep=False)
+    assert place(at) == ours
+    at.text_area(key="text").set_value(OWN).run()
+    at.selectbox(key="head").set_value(2).run()
+    own = place(at)
+    assert place(go_to(at, HEADS)) == ours
+    assert own != ours
 
 
 def test_a_head_stays_with_another_sentence_and_gives_way_in_another_model() -> None:
@@ -208,7 +224,7 @@ def test_a_head_in_a_link_is_a_choice(link: dict[str, str]) -> None:
     expected = int(link.get("layer", 6)), int(link.get("head", 4))
     at = visit(ATTENTION, step="map", **link)
     assert place(at) == expected
-    assert place(go_to(at, JOBS)) == expected or len(link) == 1
+    assert place(go_to(at, "52_Neuron_view.py")) == expected or len(link) == 1
 
 
 def test_a_chosen_place_that_a_toy_does_not_have_is_brought_inside() -> None:

@@ -183,4 +183,4 @@ def test_the_last_step_offers_the_next_lesson_and_the_last_lesson_the_end() -> N
     assert following.label == "Next: lesson 4, Multi-head attention" and following.proto.shortcut == "pagedown"
     assert "_next_page" not in [button.key for button in to(at, "map").button]
     at = visit("11_A_task_of_your_own.py", step="Check")
-    assert at.button(key="_next_page").label == "Next: The story in five sentences"
+    assert at.button(key="_next_page").label == "Next: The story in pictures"

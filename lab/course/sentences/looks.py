@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lab.analysis.heads.first_look import ROWS, Look, first_look, first_look_in
 from lab.course.sentences.examples import example_named, example_of
 from lab.models.catalogue import DEFAULT_MODEL
-from lab.models.encoding import BLANK
+from lab.models.encoding import BLANK, MASK
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 # The sentence of the course's story, and the head that looks from its blank at the country; layer and head from 0.
 STORY_TEXT = example_named("A capital").text
 STORY_HEAD = (5, 3)
-_BLANK = "[MASK]"
 
 
 def as_read(model: LoadedModel, text: str) -> str:
@@ -28,10 +27,10 @@ def as_read(model: LoadedModel, text: str) -> str:
 
     A model without a mask predicts what comes next, so it reads only what is before the blank.
     """
-    if _BLANK not in text:
+    if MASK not in text:
         return text
     mask = None if model.config.causal else model.mask
-    return text.partition(_BLANK)[0].rstrip() if mask is None else text.replace(_BLANK, mask[0])
+    return text.partition(MASK)[0].rstrip() if mask is None else text.replace(MASK, mask[0])
 
 
 def is_story(trace: Trace) -> bool:

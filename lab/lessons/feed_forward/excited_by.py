@@ -9,7 +9,7 @@ import streamlit as st
 
 from lab.analysis.layers.excitation import Excited, NeuronSurvey, neuron_survey
 from lab.analysis.layers.feed_forward import most_active
-from lab.course.words import escaped, quoted, signed, spoken
+from lab.course.words import escaped, number_of, quoted, signed, spoken
 from lab.lessons.feed_forward import LESSON
 from lab.lessons.feed_forward.view import FAVOURITE, FeedForwardView, choose_neuron
 from lab.models.batches import ProgressFunction
@@ -35,8 +35,9 @@ A neuron is a condition on a vector, but its numbers do not say which. Let the m
 look where the neuron fires."""
 STRONGEST = "The strongest places of **neuron {neuron:,} of layer {layer}**:"
 READING = """
-At {repeats} of its {strongest} strongest places, the token is {token}. The texts have {token} in {occurs} places; at
-{hits} of them, the neuron is above 0."""
+At {repeats} of its {strongest} strongest places, the token is {token}. The texts have {token} in {occurs}; at {hits} of
+them, the neuron is above 0."""
+DIFFERENT = "At its {strongest} strongest places, the tokens are all different. What do they have in common?"
 WRITTEN = """
 A guess: it often fires where *of* leads from an office or a place to a country, as in *president of the United
 States*. At *full of flowers*, it is silent."""
@@ -94,9 +95,11 @@ def show(view: FeedForwardView) -> None:
         return
     st.markdown("\n".join(f"- {_marked(survey, each)}" for each in found))  # texts that were read explain no terms
     token = quoted(word_of(view.trace.model.tokenizer, common.token_id))
-    counts = {"strongest": common.strongest, "repeats": common.repeats, "occurs": common.occurs, "hits": common.hits}
+    occurs = number_of(common.occurs, "place")
+    counts = {"strongest": common.strongest, "repeats": common.repeats, "occurs": occurs, "hits": common.hits}
     ours = view.trace.model.id == DEFAULT_MODEL and (layer, neuron) == FAVOURITE
-    meaning(READING.format(token=token, **counts) + WRITTEN * ours)
+    told = DIFFERENT if common.repeats == 1 else READING
+    meaning(told.format(token=token, **counts) + WRITTEN * ours)
     values = view.layer.ffn_activation[:, neuron]
     here = view.token if TOKEN.chosen() else int(values.argmax())
     show_sentence(view.trace, here)

@@ -12,7 +12,6 @@ from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
 from lab.charts.marks.plan import Box, plan
-from lab.course.sentences.looks import is_story
 from lab.course.words import quoted
 from lab.evidence import story
 from lab.lessons.feed_forward import LESSON
@@ -26,9 +25,8 @@ from lab.questions.basis import bet
 from lab.questions.question import Option, Question
 from lab.questions.returning import Spot
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning, try_this
+from lab.ui.frame.closing import meaning
 from lab.ui.frame.header import idea
-from lab.ui.parameters import LAYER
 from lab.ui.quiz.predictions import ask_beside
 from lab.ui.terms import say
 
@@ -39,7 +37,7 @@ PARTS = """
 - **Self-attention** collects from the other tokens.
 - **Add** adds the result to the vector that came in.
 - **LayerNorm** brings the numbers to one scale, and gives each dimension a learned weight.
-- The **feed-forward network** computes with the vector of this token alone."""
+- The **feed-forward network** computes something new from the vector of this token alone (next step)."""
 CAPTION = """
 The number beside a part is the length of the vector that comes out. Lengths do not add up, because vectors point in
 different directions."""
@@ -55,7 +53,7 @@ CAVEAT = """
 The network is at zero: all its neurons are 0. A zero may take away more than what the network says (lesson 4), and
 other sentences differ: of {count} countries, the country comes first in {countries} without the network, and mostly
 it is *the* or a comma. So do not take this as a rule."""
-_WORDS, _TRIED = 5, 4
+_WORDS = 5
 
 
 @asks(
@@ -142,9 +140,6 @@ def show(view: FeedForwardView) -> None:
     told = story.known(view.trace.model)
     if view.in_story and told is not None:
         say(caveat(told))
-    if is_story(view.trace):
-        why = f"layer {_TRIED}. Does the model need its network, too?"
-        try_this(why, f"Take layer {_TRIED}", {LAYER: _TRIED}, leaves=True)
     code(forward.pre_norm_layer if view.config.pre_norm else forward.post_norm_layer)
 
 

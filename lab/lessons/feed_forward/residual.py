@@ -31,15 +31,15 @@ from lab.ui.terms import say
 
 IDEA = """
 Attention and the network, the **sublayers** of a layer, do not replace the vector x of a token. Each computes a
-vector Δ, and the layer goes on with x + Δ: a **residual connection**. Why?"""
+vector Δ, and the layer goes on with x + Δ: a **residual connection**. Why?"""
 CAPTION = "A cell is the length of Δ divided by the length of x."
 # {times}: how many times as long as at any word, in the layer where it is least.
 MARK = """
 [CLS] is dark: in all layers but the last, the network adds to it a vector that is more than {times:.0f} times as long
 as at any word."""
 WHY = """
-What earlier layers wrote goes on in x, whatever a sublayer adds. And training, which sends corrections back from the
-last layer to the first (lesson 10), has a short way past each sublayer (He et al. 2016)."""
+What earlier layers wrote goes on in x, whatever a sublayer adds. The sum also helps training (lesson 10; He et al.
+2016)."""
 NORMALIZES = """
 **LayerNorm** brings the {width:,} numbers to one scale: mean 0, standard deviation 1. Then it multiplies each dimension
 by a learned γ, so that some count more than others{shift}."""
@@ -50,7 +50,7 @@ The outlined number, in dimension {dimension}, is {x}. Less the mean ({mean}), a
 READING = """
 In layer {layer}, attention adds to {token} a Δ {attention:.1f} times as long as the vector that it reads, and the
 network one {network:.1f} times as long. LayerNorm {where} brings the vector from length {before:.2f} to
-{between:.2f}; with γ and β, it is {after:.2f} long."""
+{between:.2f} ≈ √{width}, which any vector of mean 0 and deviation 1 has; with γ and β, it is {after:.2f} long."""
 WRITTEN = """
 Beside a Δ that long, x seems lost. Yet x counts: leave it out of the last sum, and *paris* falls from {with_x:.2f} to
 {without:.2f}."""
@@ -179,14 +179,14 @@ def show(view: FeedForwardView) -> None:
     say(NORMALIZES.format(width=view.config.width, shift=SHIFT * view.config.biases))
     layer = view.layer.index
     every = norms(view.trace, layer, view.token)
-    where = NORM.choose("Which LayerNorm", list(every))
-    steps = every[where]
-    draw(partial(norm_stages, view.trace, layer, where, view.token), "layer-norm")
-    meaning(said(view, where, steps))
+    where = NORM.chosen() if NORM.chosen() in every else next(iter(every))
+    meaning(said(view, where, every[where]))
     ask_beside(LESSON, scaled_input(view.spot))
-    with st.expander("One number through LayerNorm", on_change="rerun", key="_one_number") as one:
+    with st.expander("A vector through LayerNorm", on_change="rerun", key="_one_number") as one:
         if one.open:
-            say(one_number(steps))
+            where = NORM.choose("Which LayerNorm", list(every))
+            draw(partial(norm_stages, view.trace, layer, where, view.token), "layer-norm")
+            say(one_number(every[where]))
     say(PLACED[view.config.pre_norm] + FIRST * (view.layer.weights.norm_1 is None))
     code(forward.pre_norm_layer if view.config.pre_norm else forward.post_norm_layer, forward.layer_norm)
 
@@ -206,7 +206,7 @@ def said(view: FeedForwardView, where: str, steps: NormSteps) -> str:
     before, between, after = lengths
     told = READING.format(
         layer=view.number, token=view.name, attention=attention, network=network, where=where, before=before,
-        between=between, after=after,
+        between=between, after=after, width=view.config.width,
     )  # fmt: skip
     if not view.in_story:
         return told

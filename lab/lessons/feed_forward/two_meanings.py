@@ -137,7 +137,7 @@ def show(view: FeedForwardView) -> None:
         say(nearest(model, chosen))
     other = next((name for name in names if name != chosen), None)
     if other is not None:
-        try_this(f"*{other}*, which has two meanings, too.", f"Take *{other}*", {SENSE: other})
+        try_this("another word with more than one use.", f"Take *{other}*", {SENSE: other})
     code(cosine_by_state)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from lab.analysis.words.in_blank import with_blank
 from lab.analysis.words.predictions import word_of
 from lab.course.sentences.looks import STORY_HEAD
-from lab.course.words import quoted
+from lab.course.words import beside, quoted
 from lab.evidence.story import RIVAL
 from lab.lessons.masked_language_model import LESSON
 from lab.lessons.masked_language_model.from_vector_to_word import shifted
@@ -24,20 +24,21 @@ from lab.ui.play import LessonRun
 from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
 
-LOOKS = 0.3  # head 6-4 does not look at a word to which it gives less
+LOOKS = 0.5  # a head that gives a word less than half of its attention does not look there most of all
+_HEADS = (3, 5)  # the heads of layer 6, from 0, that look at the country in the course's sentence
 LEADS = 0.15  # below this, no word leads
 WANTED = (
-    "*France* decides in *The capital of France is ▢.*: with *Russia* in its place, another word comes first. Head 6-4 "
-    "brings it. Does it always need this head? Write another sentence with *France* and one blank (_), about a "
-    "language, for example: *France* must decide, but 6-4 must give it less than 0.30 from the blank."
+    "*France* decides in *The capital of France is ▢.*: with *Russia* in its place, another word comes first. There, "
+    "6-4 and 6-6 look at *France*. Must they? Write another sentence with *France* and one blank (_), about a "
+    "language, for example: *France* must decide, but neither head may give it half of the blank’s attention."
 )
 NOT_ONE = "The sentence needs *France* once, and one blank, written as _."
 NO_WORD = "No word leads in this blank: the best one, {word}, has only {p:.2f}. Leave less room for it."
 SAME = "With *Russia* in its place, the model still says {word}. So *France* does not decide here."
-LOOKED = "*France* decides here: with *Russia*, {word} becomes {other}. But 6-4 looks at it, with {weight:.2f}."
+LOOKED = "*France* decides here: with *Russia*, {word} becomes {other}. But {head} gives it {weight}."
 MET = (
-    "6-4 gives *France* only {weight:.2f}, and with *Russia* in its place, {word} ({p:.2f}) becomes {other}. One head "
-    "is not the whole story: other heads, or ways through other words, can bring it, too."
+    "The two heads give *France* at most {weight}, and with *Russia* in its place, {word} ({p:.2f}) becomes {other}. "
+    "Two heads are not the whole story: other heads, or ways through other words, can bring it, too."
 )
 
 
@@ -110,17 +111,19 @@ def show(view: LessonRun) -> None:
 
 
 def look_at_entry(entry: str) -> ChallengeVerdict:
-    """Look whether France decides in a sentence although head 4 of layer 6 does not look at it."""
+    """Look whether France decides in a sentence although neither of the two heads looks at it."""
     trace = runs.run(DEFAULT_MODEL, with_blank(runs.model(DEFAULT_MODEL), entry), "", Interventions())
     words = [label.lower() for label in trace.labels]
     if words.count("france") != 1 or words.count(BLANK) != 1:
         return ChallengeVerdict(met=False, said=NOT_ONE)
-    (layer, head), blank, france = STORY_HEAD, words.index(BLANK), words.index("france")
+    blank, france = words.index(BLANK), words.index("france")
     p, best = trace.logits(blank)[0].double().softmax(-1).max(0)
     other = best_with_rival(trace, france)
-    weight = float(trace.layer(layer).attention[head, blank, france])
+    layer = STORY_HEAD[0]
+    weight, head = max((float(trace.layer(layer).attention[each, blank, france]), each) for each in _HEADS)
     word, instead = (quoted(word_of(trace.model.tokenizer, each)) for each in (int(best), other))
-    seen = {"word": word, "p": float(p), "other": instead, "weight": weight}
+    seen = {"word": word, "p": float(p), "other": instead, "weight": beside(weight, LOOKS)}
+    seen["head"] = f"{layer + 1}-{head + 1}"
     if p < LEADS:
         return ChallengeVerdict(met=False, said=NO_WORD.format(**seen))
     if other == best:

@@ -56,7 +56,7 @@ def one_vector(traced: Trace, place: int, text: str) -> Heatmap:
     rows = ["at first", *(f"after layer {layer}" for layer in range(1, traced.model.config.layers + 1))]
     word = word_of(traced.model.tokenizer, best(other, place))
     texts = Texts("Probability", [[f"{p:.2f}" for p in row] for row in found])
-    axes = Axis("Taken", rows), Axis("The vector of this token", traced.labels, 1)
+    axes = Axis("Exchanged", rows), Axis("The vector of this token", traced.labels, 1)
     scale, title = Scale(f"Probability of {word}", (0.0, 1.0)), f"Probability of {word} with one vector exchanged"
     return word_grid(found, texts, axes, scale, title=title)
 

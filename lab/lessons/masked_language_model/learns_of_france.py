@@ -54,8 +54,8 @@ _ASK = (
     "example, *The boys ▢ playing.* and *The boy ▢ playing.*"
 )
 READING = (
-    "{word} gets most, **{p:.2f}**, if the vector of {token} is taken {after}. In the second sentence itself, it has "
-    "{whole:.2f}."
+    "{word} gets most, **{p:.2f}**, if the vector of {token} is exchanged {after}. In the second sentence itself, it "
+    "has {whole:.2f}."
 )
 WRITTEN = (
     "Before layer 6, the vector of *France* decides, and the blank’s own vector does not bring *moscow*. In layer 6, "
@@ -91,8 +91,8 @@ def when_it_learns(spot: Spot) -> Question | None:
     """Ask how long the country's own vector decides."""
     return Question(
         "when-it-learns",
-        "In *The capital of France is ▢.*, take only the vector of *France* from *The capital of Russia is ▢.* You can "
-        "do this before layer 1, or after any layer. When does the model answer *moscow* then?",
+        "Put the vector of *Russia* from *The capital of Russia is ▢.* in the place of *France*’s in *The capital of "
+        "France is ▢.* You can do this before layer 1, or after any layer. When does the model answer *moscow* then?",
         (
             Option(
                 "Only at first: attention spreads the country at once",
@@ -127,7 +127,7 @@ def show(view: PredictionView) -> Trace:
     if _show_map(view, typed or RIVAL) and ours and not typed:
         _show_list(story.known(view.model))
         try_this(
-            "exchange *keys* and *key*. In which layer does the blank learn of them?",
+            "exchange *keys* and *key*. In which row does the column of the blank begin?",
             "The keys … ▢ on the table",
             dict(zip((TEXT, SECOND_TEXT), KEYS, strict=True)),
         )

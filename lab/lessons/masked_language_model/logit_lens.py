@@ -34,8 +34,9 @@ WRITTEN = "After layers 1 to 5, no word gets more than 0.10. In layer 6, two hea
 PLAIN = "The head was trained on last vectors. So an early word shows what this lens can read, not what the model uses."
 # With a fitted lens, the words of both lenses before the last layer.
 BOTH = (
-    "The head was trained on last vectors, so the **fitted lens** first turns a vector into a guess of the last one. "
-    "Early words depend on the lens: after layer {layer}, the plain lens reads {plain}, the fitted one {fitted}."
+    "The head was trained on last vectors. The **fitted lens**, trained on other texts, first guesses the last vector "
+    "from an early one; the plain lens does not. After layer {layer}, the plain lens reads {plain}, the fitted one "
+    "{fitted}: an early word says as much about the lens as about the model."
 )
 
 

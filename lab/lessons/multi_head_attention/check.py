@@ -21,10 +21,11 @@ from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
 from lab.ui.shared.one_head import OneHead
 
 WANTED = """
-In one of four pairs of countries, the swap of 6-4 and 6-6 does not bring the other capital. Find such a pair, for
-example *France, Russia*. A hint: how sure is the model of the second country’s capital to begin with?"""
+In one of four pairs of countries, the swap of 6-4 and 6-6 does not bring the other capital. Find such a pair, and
+write it like *France, Russia*. A hint: the model should be unsure of the second capital to begin with. In its own
+sentence, *{sure}* gives its capital {most:.2f}, and *{unsure}* only {least:.2f}."""
 TWO = "Write two countries, with a comma between them."
-UNKNOWN = "The model does not name the capital of *{country}*, or the lab’s list does not have it."
+UNKNOWN = "Take another country for *{country}*: one from the menu of **What does a head bring?**"
 SAID = "With 6-4 and 6-6 from *{other}*, the sentence about *{own}* says *{word}* ({p:.2f}). "
 MET = "That is not {capital}, which has {sure:.2f} in its own sentence: what these two heads bring is not enough."
 NOT_YET = "That is {capital}, the other capital. In its own sentence, it has {sure:.2f}."
@@ -88,4 +89,12 @@ def judge(entry: str) -> ChallengeVerdict:
 def show(view: OneHead) -> None:
     """Ask the three questions, and set the challenge."""
     draw_checks(LESSON, [each(view.spot) for each in (why_several, ten_others, zero_or_mean)], of=view.place)
-    draw_challenge(LESSON, WANTED, "Two countries", judge)
+    if told := story.known(runs.model(DEFAULT_MODEL)):
+        draw_challenge(LESSON, wanted(told), "Two countries", judge)
+
+
+def wanted(told: story.CourseStory) -> str:
+    """Set the challenge, with the countries of whose capitals the model is most and least sure."""
+    *_, last = ordered = sorted(told.named, key=lambda row: -row.probability)
+    first = ordered[0]
+    return WANTED.format(sure=first.country, most=first.probability, unsure=last.country, least=last.probability)

@@ -20,8 +20,9 @@ from lab.ui.taking import tell
 from lab.ui.terms import say
 
 IDEA = """
-**Find a head in which nearly every token looks at the token just before it.** Where in a map would that be? Here are
-the maps of all heads of layer {layer}; choose another layer in the sidebar, and click a map."""
+**Find a head in which most tokens look at the token just before them**, with {least:.2f} or more on average. Where in a
+map would that be? Here are the maps of all heads of layer {layer}; choose another layer in the sidebar, and click a
+map."""
 TOLD = "In {head}, a token gives the token before it {score:.2f} of its attention, on average."
 FOUND = "**Found.** {told} So each token can learn from it which word comes before."
 NOBODY = "{told} **No head of this model does more than {most:.2f} here.**"
@@ -48,7 +49,7 @@ def verdict(trace: Trace, head: Head) -> tuple[bool, str]:
 def show(view: OneHead) -> None:
     """Show the maps of a layer, and say whether the chosen head is the one that was wanted."""
     trace = view.trace
-    say(IDEA.format(layer=view.layer.index + 1))
+    say(IDEA.format(least=LEAST, layer=view.layer.index + 1))
     found, told = verdict(trace, (view.layer.index, view.head))
     with st.container(border=True, key="verdict", horizontal=True, vertical_alignment="center"):
         say(f":material/{'check' if found else 'search'}: {told}")

@@ -9,6 +9,7 @@ from typing import Literal
 import streamlit as st
 
 from lab.analysis.heads.swapping import Asked, companions, others, swapped
+from lab.analysis.words.in_blank import with_blank
 from lab.analysis.words.predictions import candidate, prediction_at
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
@@ -44,17 +45,17 @@ STORY = "In this pair, what 6-4 and 6-6 bring decides between Paris and Moscow; 
 LIST = """
 **For other countries, too?** Mostly. The model names the capitals of {count} countries, which make {pairs:,} pairs.
 With these two heads swapped, the other capital comes first in {other:,} of them. With the ten others swapped, the own
-capital stays first in {own:,}, but half the time it keeps less than {left:.2f} of its probability. In models that
+capital stays first in {own:,}, though often with less than half of its probability. In models that
 write, too, attention of late layers brings the answer from the subject (Geva et al. 2023)."""
 REMOVED = """
-**Removed instead of swapped.** At zero, the two heads bring nothing, and *paris* keeps {zero:.2f}; at their mean over
-this sentence, they bring the same to every token, and it keeps {mean:.2f}. Of {count} countries, the capital still
-comes first in {zeros} at zero, and in {means} at the mean. The rest of the model never met such vectors in training:
-a zero may take away more than what the heads say, and a mean leaves an average of it."""
+**Removed instead of swapped.** At zero, the two heads bring nothing, and *paris* keeps {zero:.2f}. In training, the
+rest of the model never met heads that bring nothing, so more may break than what they say. At their mean, they bring
+every token the average over the sentence, which still says a part of it: *paris* keeps {mean:.2f}. Of {count}
+countries, the capital still comes first in {zeros} at zero, and in {means} at the mean."""
 CAVEAT = (
     "A swapped run is one that the model never met. The vectors that it gets are ones that the model itself has made."
 )
-OTHER = "The other sentence, with one blank written as [MASK], or with its last word hidden"
+OTHER = "The other sentence, with _ for the blank; without a blank, its last word is hidden"
 ASK = "Type another sentence. Its blank, or its last word, is the place from which the heads’ parts are taken."
 SAME = "In both sentences, the model says {word}. Type a sentence in which it says another word."
 # A head that gives at least this share of its attention to the same token belongs to the heads that look there.
@@ -124,7 +125,7 @@ def from_the_list(found: story.CourseStory) -> str:
     """Say what the swaps do in all pairs of countries of the fixed list."""
     two, rest = found.change("heads at country"), found.change("other heads of their layer")
     counts = {"count": len(found.named), "pairs": two.pairs}
-    return LIST.format(**counts, other=two.other, own=rest.own, left=rest.left)
+    return LIST.format(**counts, other=two.other, own=rest.own)
 
 
 def removed(found: Brought, told: story.CourseStory) -> str:
@@ -263,7 +264,8 @@ def _choose_other(view: OneHead) -> Asked | None:
         say(ASK)
         return None
     try:
-        found = asked_of(runs.run(view.trace.model.id, text, "", Interventions()))
+        read = with_blank(view.trace.model, text) if view.trace.model.mask else text
+        found = asked_of(runs.run(view.trace.model.id, read, "", Interventions()))
     except TextError as reason:
         say(escaped(str(reason)))
         return None

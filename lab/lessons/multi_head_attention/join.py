@@ -30,7 +30,7 @@ from lab.ui.terms import say
 IDEA = """
 Each of the {count} heads of this layer has collected {d_k} numbers for {query}, its **context** *h*. Side by side,
 they are {count} × {d_k} = {d} numbers. A learned matrix, $W_O$, mixes these into one vector *o*{bias}, which is added
-to the vector *x* that the token had before."""
+to the vector *x* that the token had before (lesson 8 says why)."""
 BIAS = " (with a learned vector $b_O$)"
 SPLIT = """
 The numbers of a head meet only its own {d_k} rows of $W_O$, so *o* is a sum: each head adds one vector to the token.
@@ -76,7 +76,8 @@ def another_cut(_: Spot) -> Question:
     """Ask how large W_O would be with another number of heads in the same width."""
     return Question(
         "another-cut",
-        "A layer divides 384 numbers among 12 heads. Suppose it divided them among 6. How large would W_O be?",
+        "A layer divides 384 numbers among 12 heads, and a matrix of 384 × 384 joins them. Suppose it divided them "
+        "among 6. How large would this matrix be?",
         (
             Option(
                 "384 × 384, as it is now",

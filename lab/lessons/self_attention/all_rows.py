@@ -40,7 +40,10 @@ turned, so that each key is a column) gives all scores, and the weights times V 
 READING = """
 The outlined score, {score}, is the outlined row of Q times the outlined column of Kᵀ: the query of {query} and the
 key of {key}. One product gives all {n} × {n} = {cells:,} scores, and no row has to wait for another."""
-MASK = "M is the **mask**: −∞ where a token must not look, so that softmax gives 0 there, and 0 everywhere else. "
+MASK = (
+    "M is a **mask** between tokens (not [MASK], which hides a word): −∞ where one must not look at another, so that "
+    "softmax gives 0 there, and 0 everywhere else. "
+)
 MASKED = """
 BERT hides only padding, which fills up the shorter of several texts, and there is none here. GPT-2 hides the tokens
 that come later, because it learns to predict them."""

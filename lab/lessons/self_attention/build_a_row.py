@@ -31,9 +31,9 @@ from lab.ui.terms import say
 ROWS = 16
 
 IDEA = """
-Why does {query} look there? {before} its vector *x*, {width:,} numbers. Times a learned **matrix** W_Q{bias}, *x*
-becomes its **query**: {d_k} numbers for this head. W_K and W_V make the **key** and the **value** of every token in
-the same way. The rest you have computed by hand: press Play."""
+Why does {query} look there? {before} its vector *x*, {width:,} numbers. Times a learned **matrix** $W_Q${bias}, *x*
+becomes its **query**: {d_k} numbers for this head. $W_K$ and $W_V$ make the **key** and the **value** of every token
+in the same way. The rest you have computed by hand: press Play."""
 FIRST, LATER = "The table of words and places has made", "The layers before this one have made"
 # One sentence for each of the four stages of the figure.
 SCORES = (
@@ -216,7 +216,7 @@ def show(view: OneHead) -> None:
         show_numbers(figure.table, "row-built", call, figure)
     if story:
         capital = view.trace.labels.index("capital")
-        why = "*capital* gives [CLS] and [SEP] most of its attention, but their values are short. How much arrives?"
-        try_this(why, "Look from capital", {TOKEN: capital + 1})
+        why = "*capital* looks at [CLS] and [SEP], whose values are short."
+        try_this(why, "Look from capital", {TOKEN: capital + 1}, leaves=True)
     way_to("On the bench", bench_of("neuron-view"))
     code(forward.project_qkv, forward.attend, forward.mix_values)

@@ -33,7 +33,9 @@ READING = "From {query}, head {layer}-{head} gives {first} most: **{weight:.2f}*
 ARCS = "On the first page, this look is a part of the link that lights up in layer 6."
 MAP = "Here is the whole map of this head. Each row is a token that looks, and the **weights** of a row add up to 1."
 # {least}: the least share that a row of the words and the full stop gives to [CLS] and [SEP].
-RESTING = "From all other words, this head looks at [CLS] and [SEP]: they get {least:.2f} or more of each row."
+RESTING = """
+In the rows of the other words and of the full stop, [CLS] and [SEP] together get {least:.2f} or more. [CLS] itself
+looks at *france*."""
 CLS = """
 **[CLS]** is the mark at the beginning of every text. In BERT’s training, its last vector had one task of its own:
 does a second text follow the first? (Lesson 9, **Next sentence**.) Why do heads look at a mark? A row has to add up

@@ -29,9 +29,9 @@ therefore divided by √{d_k} ≈ {root:.2f}. The figure shows the weights of on
 READING = "In the row of {query}, {first} gets {divided:.2f}. Without the division, it would get **{without:.2f}**."
 STORY = "Less than 0.0001 would be left for the other eight tokens. (The blank’s own row is one-sided in both ways.)"
 WHY = """
-If one token gets everything, a small change of the scores changes almost nothing. Training works by such small
-changes (lesson 10), and Vaswani et al. (2017, §3.2.1) suspected that it would get on badly: the gradients, which say
-what a change would do, would be extremely small."""
+Training makes small changes, and keeps to those that help (lesson 10). If one token gets everything, a small change of
+the scores changes almost nothing, and training hardly learns what would help. So Vaswani et al. (2017, §3.2.1)
+suspected."""
 CAVEAT = "This model was trained with the division. Trained without it, it might learn smaller queries and keys."
 NO_DIVISION = "This model does not divide its scores."
 

@@ -10,6 +10,7 @@ from lab.evidence.notable import shipped
 from lab.models.interventions import Head
 from lab.models.loading import LoadedModel
 from lab.ui import parameters, selection
+from lab.ui.texts import put_texts
 
 _JOB = "nsubj:dependent"  # the job: from a verb, the head finds the verb's subject
 _LESSON, _STEP = "head-specialization", "grammar"
@@ -40,3 +41,4 @@ def _take(head: Head) -> None:
     parameters.LAYER.set(head[0] + 1)
     parameters.HEAD.set(head[1] + 1)
     parameters.STEP.set(lesson_of(_LESSON).step(_STEP).name)
+    put_texts()

@@ -25,6 +25,7 @@ from lab.ui.drawing import show_numbers
 from lab.ui.parameters import CUT, HEAD, KEY_TOKEN, LAYER, READ_WITH, TOKEN, WATCH
 from lab.ui.reports import PictureActed, heard
 from lab.ui.taking import tell
+from lab.ui.texts import put_texts
 
 _OF, _DOOR = "_word_forms_of", "_word_forms_door"
 # The lesson to which each part of the picture leads.
@@ -172,6 +173,7 @@ def _go_through() -> None:
     step = lesson.step(_STEPS[door]).name if door in _STEPS else ""
     for parameter, place in zip(_CHOSEN.get(door, ()), where, strict=False):
         parameter.set(place + 1)
+    put_texts()
     selection.open_page(lesson, step)
 
 

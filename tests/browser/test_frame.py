@@ -103,7 +103,7 @@ def test_all_marks_beside_the_title_are_in_sight_on_a_telephone(lab: Lab, page: 
 
 
 def test_a_text_of_letters_from_right_to_left_is_written_so(lab: Lab, page: Page) -> None:
-    open_page(lab, page, "Self-attention", text="القطة جلست على الحصيرة")
+    open_page(lab, page, "Self-attention", step="Where does it look?", text="القطة جلست على الحصيرة")
     field = page.get_by_test_id("stSidebar").locator("textarea").first
     expect(field).to_have_css("unicode-bidi", "plaintext")
     expect(page.get_by_text(re.compile("learned from English text and knows few words"))).to_be_visible()

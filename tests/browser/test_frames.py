@@ -76,7 +76,7 @@ def test_a_frame_shows_one_figure(
 def test_a_figure_in_a_frame_is_alive(lab: Lab, page: Page, course: tuple[Path, str]) -> None:
     inside = frame(page, course, address(lab.url, "sentence"))
     inside.locator(".token").nth(2).click()
-    expect(inside.locator(".token[aria-pressed=true] .word")).to_have_text("gave")
+    expect(inside.locator(".token[aria-pressed=true] .word")).to_have_text("capital")
     inside = frame(page, course, address(lab.url, "first-picture"))
     inside.locator(".labels .token", has_text="france").click()
     expect(inside.get_by_role("button", name="Heal all")).to_be_visible()

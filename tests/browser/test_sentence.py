@@ -18,7 +18,7 @@ from tests.browser.harness import PHONE, View, wait_idle
 from tests.thorough import at_night, some
 
 STEP = {"step": step_name("self-attention", "break-it")}
-AT = {**STEP, "layer": 5, "head": 11, "token": 9}
+AT = {**STEP, "text": DEFAULT_TEXT, "layer": 5, "head": 11, "token": 9}
 STUCK = 56  # pixels
 
 

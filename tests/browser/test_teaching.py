@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
 from lab.course.pages import LESSONS, Lesson
-from lab.ui.parameters import DEFAULT_TEXT
+from lab.course.sentences.looks import STORY_TEXT
 from tests.browser.harness import View, wait_idle
 from tests.browser.screenshots import addresses
 from tests.thorough import at_night, some
@@ -66,14 +66,16 @@ def test_a_new_sentence_is_typed_and_page_down_goes_on(lab: Lab, page: Page) -> 
     expect(page.get_by_role("button", name="Hide again")).to_be_visible()
     box.fill("Birds fly south in the cold winter.")
     box.press("Control+Enter")
-    expect(page.get_by_role("button", name="Reveal")).to_be_visible()
+    expect(page.locator(".token .word").nth(1)).to_have_text("birds")
     page.keyboard.press("PageDown")
     expect(page.locator(STEP)).to_have_text("Build a row")
     box.fill("Birds fly north.")
     page.keyboard.press("PageDown")
     expect(page.locator(STEP)).to_have_text("All rows at once")
     wait_idle(page)
-    assert "text=Birds+fly+north." in page.url
+    assert "text=" not in page.url  # each step opens on the sentence of the course
+    page.get_by_role("radio", name="Yours").click()
+    expect(page).to_have_url(re.compile(re.escape("text=Birds+fly+north.")))
 
 
 @at_night
@@ -106,7 +108,7 @@ def test_a_letter_chooses_an_option(lab: Lab, page: Page) -> None:
     expect(page.get_by_test_id("stMain").get_by_role("radiogroup").last.get_by_role("radio").nth(1)).to_be_checked()
     page.get_by_role("textbox", name="Your sentence").press_sequentially(" abcd")
     wait_idle(page)
-    expect(page.get_by_role("textbox", name="Your sentence")).to_have_value(f"{DEFAULT_TEXT} abcd")
+    expect(page.get_by_role("textbox", name="Your sentence")).to_have_value(f"{STORY_TEXT} abcd")
 
 
 @pytest.mark.parametrize("view", [PROJECTOR], indirect=True, ids=str)

@@ -22,19 +22,20 @@ Each token becomes a vector, made of its word and its place: in the table of wor
 the rows of {near}."""
 LOOKS = """
 Heads look from the blank at *is*, at *capital*, at *france*, and what they bring is added to its vector. If no token
-can look at *is*, the blank may be a verb; at *capital*, something French comes first; at *france*, some city."""
+can look at *is* in any layer, the blank may be a verb; at *capital*, something French comes first; at *france*, some
+city."""
 COPIED = """
-Before layer 6, *france*’s own vector decides. In layer 6, two heads copy to the blank which country it is: with theirs
+Before layer 6, *france*’s own vector decides. In layer 6, two heads bring to the blank which country it is: with theirs
 from the sentence about Russia, *{other}* comes first."""
 NETWORK = """
-A layer also has a feed-forward network, which computes with the vector of each token alone. Here, that of layer 6 makes
-a capital of the country: without it, *{country}* comes first."""
+A layer also has a feed-forward network, which computes with the vector of each token alone. The answer needs that of
+layer 6: with its neurons at zero, *{country}* comes first in this sentence."""
 SCORES = """
-The blank’s last vector is compared with the row of each of {words:,} tokens. This gives a logit for each, and softmax
-makes shares of them."""
+The blank’s last vector is prepared once more, and compared with the row of each of {words:,} tokens. This, and a bias
+of the token, gives its logit, and softmax makes shares of the logits."""
 LEARNED = """
-A model learns all this by small steps, on many texts with hidden words: each step makes the hidden word less of a
-surprise. Here, the surprise of *paris* is −ln {p:.3f} = {loss:.2f}."""
+A model learns its numbers by small steps, many of them on texts with hidden words: most steps make such words a little
+less of a surprise. Here, the surprise of *paris* is −ln {p:.3f} = {loss:.2f}."""
 _STYLE = f"""<style>
 .mini {{ display: grid; grid-template-columns: 6em 1fr 2.6em; gap: 2px 8px; align-items: center; font-size: .85rem;
   max-width: 20em; }}

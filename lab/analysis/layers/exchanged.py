@@ -1,7 +1,7 @@
 """Exchange one vector between two runs: take a token's state from another sentence, and go on from there.
 
-Meng et al. 2022, §2, did this to find the vectors on which an answer hangs. Both sentences have equally many tokens and
-their blank at the same place, so that each vector takes the place of another.
+Meng et al. 2022, §2, did the like to find the vectors on which an answer hangs. Both sentences have equally many tokens
+and their blank at the same place, so that each vector takes the place of another.
 """
 
 from __future__ import annotations

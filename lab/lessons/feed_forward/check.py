@@ -20,7 +20,7 @@ from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
 WANTED = """
 Neuron {neuron} of layer {layer} fires at *of* in *The capital of France*: its activation is {least}. Write a sentence
 in which an *of* excites it more, after a word that does not come before *of* in the list of **Excited by**."""
-NO_WORD = "Your sentence has no *of* after another word."
+NO_WORD = "Your sentence has no *of* after a word that is one token."
 LISTED = "{word} comes before *of* in the list of **Excited by**, so this tests no guess. Take another word."
 MET = "At *of* after {word}, the activation is {value}, more than {least}. Does your guess explain this place, too?"
 NOT_MET = """

@@ -47,7 +47,7 @@ In layer {layer}, attention adds a vector of length {attention:.2f} to {token}, 
 WORDS = """
 With the network of layer {layer}, the best word is {best} ({before:.2f}); without it, {other} ({after:.2f})."""
 WRITTEN = """
-Attention has copied to the blank what the vector of *France* says, and without the network, the model names the
+Attention has brought to the blank which country it is. With the network’s neurons at zero, the model names the
 country. To name the capital, it needs the network here."""
 CAVEAT = """
 The network is at zero: all its neurons are 0. A zero may take away more than what the network says (lesson 4), and
@@ -74,8 +74,8 @@ def without_network(spot: Spot) -> Question:
         (
             Option(
                 "*paris*, because attention has already brought it",
-                "Many people expect this, because attention is the famous half of a layer. But what it has brought is "
-                "not *paris*: without the network, *paris* is hardly likely.",
+                "Attention is the famous half of a layer. But what it has brought is not *paris*: without the "
+                "network, *paris* is hardly likely.",
             ),
             Option(
                 "*france*, the word to which attention looked",

@@ -38,7 +38,7 @@ MARK = """
 [CLS] is dark: in all layers but the last, the network adds to it a vector that is more than {times:.0f} times as long
 as at any word."""
 WHY = """
-What earlier layers wrote goes on in x, whatever a sublayer adds. The sum also helps training (lesson 10; He et al.
+What earlier layers wrote can go on in x. The sum also helps training (lesson 10; He et al.
 2016)."""
 NORMALIZES = """
 **LayerNorm** brings the {width:,} numbers to one scale: mean 0, standard deviation 1. Then it multiplies each dimension
@@ -48,8 +48,8 @@ NUMBER = """
 The outlined number, in dimension {dimension}, is {x}. Less the mean ({mean}), and divided by the deviation
 ({deviation}), it is {standard}. Times γ ({gamma}), plus β ({beta}), it becomes {output}."""
 READING = """
-In layer {layer}, attention adds to {token} a Δ {attention:.1f} times as long as the vector that it reads, and the
-network one {network:.1f} times as long. LayerNorm {where} brings the vector from length {before:.2f} to
+In layer {layer}, attention adds to {token} a Δ {attention:.1f} times as long as the vector to which it is added,
+and the network one {network:.1f} times as long. LayerNorm {where} brings the vector from length {before:.2f} to
 {between:.2f} ≈ √{width}, which any vector of mean 0 and deviation 1 has; with γ and β, it is {after:.2f} long."""
 WRITTEN = """
 Beside a Δ that long, x seems lost. Yet x counts: leave it out of the last sum, and *paris* falls from {with_x:.2f} to
@@ -105,7 +105,7 @@ def without_sum(spot: Spot) -> Question:
     return Question(
         "without-sum",
         "Suppose that attention replaced the vector of a token, and did not add to it. All heads look at other tokens. "
-        "What is lost?",
+        "What is lost in this layer?",
         (
             Option(
                 "Nothing, as LayerNorm brings the old vector back",

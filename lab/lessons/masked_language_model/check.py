@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lab.analysis.heads.swapping import Asked, swapped
 from lab.analysis.words.in_blank import with_blank
 from lab.analysis.words.predictions import word_of
 from lab.course.sentences.looks import STORY_HEAD
@@ -38,8 +39,17 @@ SAME = "With *Russia* in its place, the model still says {word}. So *France* doe
 LOOKED = "*France* decides here: with *Russia*, {word} becomes {other}. But {head} gives it {weight}."
 MET = (
     "The two heads give *France* at most {weight}, and with *Russia* in its place, {word} ({p:.2f}) becomes {other}. "
-    "Two heads are not the whole story: other heads, or ways through other words, can bring it, too."
+    "Who brings the country, then? "
 )
+# By what the model says with the two heads from the sentence with Russia: the rival's word, its own, or another one.
+BROUGHT = (
+    "Swap what 6-4 and 6-6 bring, as in lesson 4, and the model says {swapped}. So they bring it all the same, though "
+    "they look less at *France* than there."
+)
+OTHERWISE = (
+    "Swap what 6-4 and 6-6 bring, as in lesson 4, and the model still says {swapped}. So here it comes in another way."
+)
+BETWEEN = "Swap what 6-4 and 6-6 bring, as in lesson 4, and the model says {swapped}: neither word."
 
 
 @asks(
@@ -96,8 +106,8 @@ def why_hidden(spot: Spot) -> Question | None:
             ),
             Option(
                 "Otherwise the model would know its texts by heart",
-                "Models can repeat texts that they have read, whether words were hidden or not (Carlini et al. 2021 "
-                "show it for GPT-2). Hiding is no lock against this.",
+                "Models can repeat texts that they have read (Carlini et al. 2021, for GPT-2). And hidden words are "
+                "asked for, so they can be learned by heart, too.",
             ),
         ),
         mixed=True,
@@ -118,7 +128,8 @@ def look_at_entry(entry: str) -> ChallengeVerdict:
         return ChallengeVerdict(met=False, said=NOT_ONE)
     blank, france = words.index(BLANK), words.index("france")
     p, best = trace.logits(blank)[0].double().softmax(-1).max(0)
-    other = best_with_rival(trace, france)
+    rival = with_rival(trace, france)
+    other = int(rival.logits(blank)[0].argmax())
     layer = STORY_HEAD[0]
     weight, head = max((float(trace.layer(layer).attention[each, blank, france]), each) for each in _HEADS)
     word, instead = (quoted(word_of(trace.model.tokenizer, each)) for each in (int(best), other))
@@ -128,13 +139,18 @@ def look_at_entry(entry: str) -> ChallengeVerdict:
         return ChallengeVerdict(met=False, said=NO_WORD.format(**seen))
     if other == best:
         return ChallengeVerdict(met=False, said=SAME.format(**seen))
-    return ChallengeVerdict(met=weight < LOOKS, said=(MET if weight < LOOKS else LOOKED).format(**seen))
+    if weight >= LOOKS:
+        return ChallengeVerdict(met=False, said=LOOKED.format(**seen))
+    mixed = swapped(Asked(trace, blank), Asked(rival, blank), [(layer, each) for each in _HEADS])
+    answer = int(mixed.logits(blank)[0].argmax())
+    then = BROUGHT if answer == other else OTHERWISE if answer == best else BETWEEN
+    word = quoted(word_of(trace.model.tokenizer, answer))
+    return ChallengeVerdict(met=True, said=MET.format(**seen) + then.format(swapped=word))
 
 
-def best_with_rival(trace: Trace, place: int) -> int:
-    """Return the id of the best word in the blank with *Russia* in place of the token at ``place``."""
+def with_rival(trace: Trace, place: int) -> Trace:
+    """Run the text with *Russia* in place of the token at ``place``."""
     rival = trace.model.tokenizer.token_to_id(RIVAL[0].lower())
-    assert rival is not None and trace.model.mask is not None  # the course's model has both
-    ids = [rival if at == place else each for at, each in enumerate(trace.token_ids)]
-    run = trace_encoding(trace.model, replace(trace.encoding, token_ids=tuple(ids)))
-    return int(run.logits(ids.index(trace.model.mask[1]))[0].argmax())
+    assert rival is not None  # the course's model has it
+    ids = tuple(rival if at == place else each for at, each in enumerate(trace.token_ids))
+    return trace_encoding(trace.model, replace(trace.encoding, token_ids=ids))

@@ -33,6 +33,7 @@ _HEAD = (
     "**logit**."
 )
 _PREPARES = "sends it through one more learned matrix, with a function and a LayerNorm, and "
+_SCALES = "brings it to one scale with a last LayerNorm, and "
 _BIAS = ", plus a learned **bias** of the word,"
 LARGEST = "Of {vocabulary:,} words, {first} has the largest logit: **{logit:.3f}**."
 SUM = "It is the dot product with its row of the table (lesson 2), {product:.3f}, plus its bias, {bias:.3f}."
@@ -112,7 +113,8 @@ def show(view: PredictionView) -> Trace:
     """Show how the last vector becomes logits and probabilities."""
     prediction = view.prediction.at(TEMPERATURE.chosen() if view.causal else 1.0)
     head = view.model.vocabulary_head
-    prepares, bias = _PREPARES * (head.w is not None), _BIAS * (head.bias is not None)
+    prepares = _PREPARES if head.w is not None else _SCALES * view.model.config.pre_norm
+    bias = _BIAS * (head.bias is not None)
     say(_HEAD.format(numbers=view.model.config.width, prepares=prepares, bias=bias))
     _show_logits(view)
     say(_SOFTMAX)

@@ -59,11 +59,11 @@ READING = (
 )
 WRITTEN = (
     "Before layer 6, the vector of *France* decides, and the blank’s own vector does not bring *moscow*. In layer 6, "
-    "what the vector of *France* says is **copied** to the blank."
+    "what the vector of *France* says is **brought** to the blank."
 )
 BUILT = (
-    "After layer 6, only the blank is read, so *France* cannot count there any more. The finding is the column of the "
-    "blank: 0.00 before layer 6."
+    "Both ends are so by construction: before layer 1, the two runs differ at *France* only, and after layer 6, only "
+    "the blank is read. The finding is between: 0.00 in the column of the blank before layer 6."
 )
 LISTED = (
     "**For other countries, too?** The lab drew {pairs} pairs of the {countries} countries whose capital the model "
@@ -81,7 +81,7 @@ WHOSE = {"country": "the country", "blank": "the blank", "other tokens": "all ot
     basis=bet(
         "Attention spreads the country over all tokens at once.",
         "The blank collects a little of the country in every layer.",
-        "The country stays in its own vector until a late layer copies it.",
+        "The country stays in its own vector until a late layer brings it.",
     ),
     hint="In which layer did heads look from the blank at *France* (lesson 4)?",
     returns=2,
@@ -105,8 +105,8 @@ def when_it_learns(spot: Spot) -> Question | None:
                 "brings *moscow*, and changes *paris* little.",
             ),
             Option(
-                "As long as layer 6 is still to come, and can copy it",
-                "Before layer 6, the answer becomes *moscow*. Heads of layer 6 copy from this vector to the blank.",
+                "Until layer 6, which brings it to the blank",
+                "Before layer 6, the answer becomes *moscow*. Heads of layer 6 bring it from this vector to the blank.",
                 correct=True,
             ),
         ),

@@ -23,9 +23,11 @@ from lab.ui.shared.prediction import PredictionView
 from lab.ui.terms import say
 
 _TASK = (
-    "When does the word appear? Let the vocabulary head read the vector after each layer, as if this layer were the "
-    "last. This is called the **logit lens**."
+    "When does the word appear? A **lens** lets the vocabulary head read the vector after each layer, as if this layer "
+    "were the last. "
 )
+_PLAIN = "The **logit lens** gives the head this vector as it is."
+_FITTED = "You see a **fitted lens**: trained on other texts, it first guesses the last vector from this one."
 READING = (
     "After {before}, the lens reads {early} first, with {p:.2f}. After layer {last}, the model says {final}, "
     "with **{q:.2f}**."
@@ -34,9 +36,8 @@ WRITTEN = "After layers 1 to 5, no word gets more than 0.10. In layer 6, two hea
 PLAIN = "The head was trained on last vectors. So an early word shows what this lens can read, not what the model uses."
 # With a fitted lens, the words of both lenses before the last layer.
 BOTH = (
-    "The head was trained on last vectors. The **fitted lens**, trained on other texts, first guesses the last vector "
-    "from an early one; the plain lens does not. After layer {layer}, the plain lens reads {plain}, the fitted one "
-    "{fitted}: an early word says as much about the lens as about the model."
+    "The head was trained on last vectors, so an early word depends on the lens, too: after layer {layer}, the plain "
+    "lens, which guesses nothing, reads {plain}, and the fitted one {fitted}."
 )
 
 
@@ -44,7 +45,7 @@ def show(view: PredictionView) -> Trace:
     """Show the words that a lens reads at the place asked about after each layer."""
     has_fitted = _show_damage(view)
     fitted = has_fitted and READ_WITH.chosen() == FITTED
-    say(_TASK)
+    say(_TASK + (_FITTED if fitted else _PLAIN))
     draw(partial(figures.lens_words, view.trace, view.place, fitted=fitted), "lens-words")
     meaning(found(view.trace, view.place, fitted) + (f" {WRITTEN}" if tells_story(view) else ""))
     caption(both(view.trace, view.place) if has_fitted else PLAIN)

@@ -26,7 +26,7 @@ from lab.ui.terms import say
 
 IDEA = """
 Lesson 3 followed one head. Each head has queries, keys and values of its own. With a single head, a token would have
-one set of shares in a layer, and the word with the largest share would leave little for the others. Each cell of the
+one set of shares in a layer, and a large share for one word would leave little for the others. Each cell of the
 figure is a head: the token at which it looks most from {query}."""
 READING = "From {query}, {head} looks most at {first}: **{weight:.2f}**."
 STORY = """

@@ -45,7 +45,7 @@ def zero_or_mean(_: Spot) -> Question:
         (
             Option(
                 "What a removal shows depends on how the head is removed",
-                "The rest of the model never met such zeros, and a mean leaves an average of what the heads bring.",
+                "With a zero, they bring nothing; a mean over the sentence keeps a part of what they bring.",
                 correct=True,
             ),
             Option(

@@ -23,8 +23,8 @@ IDEA = """
 **Find a head in which most tokens look at the token just before them**, with {least:.2f} or more on average. Where in a
 map would that be? Here are the maps of all heads of layer {layer}; choose another layer in the sidebar, and click a
 map."""
-TOLD = "In {head}, a token gives the token before it {score:.2f} of its attention, on average."
-FOUND = "**Found.** {told} So each token can learn from it which word comes before."
+TOLD = "In {head}, a token gives the token before it {score:.2f} of its attention, on average over all but the first."
+FOUND = "**Found.** {told} So a token that looks there can learn from it which word comes before."
 NOBODY = "{told} **No head of this model does more than {most:.2f} here.**"
 BLOCKS = "The text has {n} tokens, so each cell shows the largest weight of a block of {block} × {block}."
 LEAST = 0.5  # a head that gives the token before at least this share, on average, is found

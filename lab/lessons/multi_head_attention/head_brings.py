@@ -36,8 +36,8 @@ from lab.ui.terms import say
 from lab.ui.typed import say_shortened, shorten
 
 IDEA = """
-From {query}, {key} gets {shares}. Now {query} gets what {heads} bring to the blank of another sentence. All else, and
-every other token, stays as it is. Then the same with the {count} other heads of the layer."""
+From {query}, {key} gets {shares}. Now {query} gets what {heads} bring to {place} of another sentence. In this layer,
+all else and every other token stay as they are. Then the same with the {count} other heads of the layer."""
 READING = """
 With {heads} from the other sentence, {own} goes from {before:.2f} to **{left:.2f}**, and {other} from {far:.2f} to
 **{near:.2f}**. With the {count} other heads from there, they have {kept:.2f} and {stays:.2f}."""
@@ -45,13 +45,13 @@ STORY = "In this pair, what 6-4 and 6-6 bring decides between Paris and Moscow; 
 LIST = """
 **For other countries, too?** Mostly. The model names the capitals of {count} countries, which make {pairs:,} pairs.
 With these two heads swapped, the other capital comes first in {other:,} of them. With the ten others swapped, the own
-capital stays first in {own:,}, though often with less than half of its probability. In models that
-write, too, attention of late layers brings the answer from the subject (Geva et al. 2023)."""
+capital stays first in {own:,}, though often with less than half of its probability. In models that write, heads of
+late layers bring the answer itself (Geva et al. 2023); these two bring which country it is (lesson 8 goes on)."""
 REMOVED = """
-**Removed instead of swapped.** At zero, the two heads bring nothing, and *paris* keeps {zero:.2f}. In training, the
-rest of the model never met heads that bring nothing, so more may break than what they say. At their mean, they bring
-every token the average over the sentence, which still says a part of it: *paris* keeps {mean:.2f}. Of {count}
-countries, the capital still comes first in {zeros} at zero, and in {means} at the mean."""
+**Removed instead of swapped.** At zero, the two heads bring nothing, and *paris* keeps {zero:.2f}. At their mean, they
+bring every token the average of what they bring in this sentence, a part of which is about *France*: *paris* keeps
+{mean:.2f}. Of {count} countries, the capital still comes first in {zeros} at zero, and in {means} at the mean. So what
+a removal shows depends on what takes the place, and the model has met neither in training."""
 CAVEAT = (
     "A swapped run is one that the model never met. The vectors that it gets are ones that the model itself has made."
 )
@@ -162,7 +162,7 @@ def two_heads_swapped(_: Spot) -> Question:
             ),
             Option(
                 "Some word that fits neither country",
-                "In this pair, the parts fit together: layer 6 builds the same kind of sum in both sentences.",
+                "The model never met such a mixture, so this could be. In this pair, a capital still comes first.",
             ),
         ),
         mixed=True,
@@ -190,7 +190,7 @@ def ten_others(_: Spot) -> Question:
                 "Then nothing would change. *paris* loses a sixth of its probability.",
             ),
             Option(
-                "The ten heads bring hardly anything of which country it is",
+                "In this pair, they bring hardly anything of which country it is",
                 "*moscow* rises, but only to 0.0002. So which country it is comes with the two heads.",
                 correct=True,
             ),
@@ -224,7 +224,16 @@ def show(view: OneHead) -> Trace | None:
     query, favourite = spoken(own.run, own.place), quoted(own.run.labels[key])
     row = own.run.layer(layer).attention[:, own.place, key]
     shares = listed([f"{row[each]:.2f} in {layer + 1}-{each + 1}" for _, each in sorted(heads)])
-    say(IDEA.format(heads=named(heads), key=favourite, query=query, shares=shares, count=count))
+    say(
+        IDEA.format(
+            heads=named(heads),
+            key=favourite,
+            query=query,
+            shares=shares,
+            count=count,
+            place="the last token" if view.trace.model.config.causal else "the blank",
+        )
+    )
     show_sentence(view, arcs=False)
     if not predict(LESSON, two_heads_swapped(view.spot)):
         return own.run

@@ -33,14 +33,14 @@ they are {count} × {d_k} = {d} numbers. A learned matrix, $W_O$, mixes these in
 to the vector *x* that the token had before (lesson 8 says why)."""
 BIAS = " (with a learned vector $b_O$)"
 SPLIT = """
-The numbers of a head meet only its own {d_k} rows of $W_O$, so *o* is a sum: each head adds one vector to the token.
+The numbers of a head meet only its own {d_k} rows of $W_O$, so *o* is a sum: each head adds one vector{bias}.
 The bars show how long these vectors are."""
 READING = """
 {first} adds the longest vector to {query}: **{longest:.2f}**. The lengths of all {count} add up to {total:.2f}. But
 the vectors point in different directions, so *o* is only {together:.2f} long."""
 STORY = """
 Next is head 6 with {second:.2f}. Both look at *france*, and yet they bring different things: the cosine of the two
-vectors is {cosine:.2f}, because each head has values of its own."""
+vectors is {cosine:.2f}. Each head has values, and rows of $W_O$, of its own."""
 
 
 def reading(spot: Spot) -> str:
@@ -126,7 +126,7 @@ def show(view: OneHead) -> None:
     sizes = {"count": config.heads, "d_k": config.head_width, "d": config.width}
     say(IDEA.format(query=query, bias=BIAS * config.biases, **sizes))
     st.latex(shapes(view.trace))
-    say(SPLIT.format(d_k=config.head_width))
+    say(SPLIT.format(d_k=config.head_width, bias=", and $b_O$ is one more" * config.biases))
     draw(partial(lengths_of_heads, view.trace, view.layer.index, view.query), "lengths-of-heads")
     found = reading(view.spot)
     if is_story_blank(view.spot) and view.layer.index == view.trace.model.config.layers - 1:

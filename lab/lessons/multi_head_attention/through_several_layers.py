@@ -28,8 +28,8 @@ def said(trace: Trace, token: int) -> str:
     if row[layer, source] <= 0:
         return f"No other word adds anything to {named(trace, token)}. Write a longer sentence."
     said = (
-        f"Of all words, {named(trace, source)} brings most to {named(trace, token)}: in layer {layer + 1}, it brings "
-        f"{percent(float(row[layer, source]))} of what attention adds to this token, by length."
+        f"Of all words, {named(trace, source)} brings most to {named(trace, token)}: in layer {layer + 1}, its vector "
+        f"has {percent(float(row[layer, source]))} of the length of all vectors that attention adds to this token."
     )
     if layer == 0:
         return f"{said} The picture shows which vectors arrive. To see which vectors matter, you must take some away."

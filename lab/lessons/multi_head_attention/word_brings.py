@@ -37,11 +37,17 @@ Where a head looks is not yet what matters. So cut a word off from everybody: in
 at it. Which word does the model put in the blank then?"""
 FIGURE = "Each row is a run with one word cut off, and its four most probable words."
 READING = """
-With {word} cut off, {best} goes from {before:.2f} to **{after:.2f}**, the largest fall; {then} comes first
+With {word} cut off, {best} goes from {before:.2f} to **{after:.2f}**{most}; {then} comes first
 ({probability:.2f})."""
+MOST_CUT = ", the largest fall in the figure"
 STORY = """
 A city still comes first: *france* says **which**. Without *capital*, *french* and *france* come first, not a city:
 *capital* says **what kind**. Without *is*, *is* itself comes first: the blank may be the verb."""
+# What is left if only the links of the heads that look at a word are cut.
+LINKS = """
+Here the word is cut off in all heads and layers. Cut only the heads that look at it from the blank, and *paris* still
+comes first without *is* ({is_kept:.2f}) and without *capital* ({capital:.2f}), but not without *France*
+({country:.2f}). And marks count, too: with the full stop cut off from everybody, a colon comes first."""
 LIST = """
 **In other countries’ sentences, too?** The lab asked about {all} countries; the model names the capital of {count}. In
 these {count} sentences, *is* comes first in {verbs} if *is* is cut off. The capital still comes first in {kinds} if
@@ -51,6 +57,7 @@ CAVEAT = """
 A cut shows that the answer changes if no token can look at the word. It does not show which vectors carry what the
 word says (lesson 9)."""
 NOTHING = "There is no word here that could be cut off. Write a longer sentence."
+FIRST = " You see the first ten words."
 MOST = 10  # the most words that are cut off
 TOP = 4
 
@@ -97,9 +104,19 @@ def reading(asked: Asked, rows: list[CutOff]) -> str:
         best=quoted(plain.best[0].word),
         before=plain.kept,
         after=most.kept,
+        most=MOST_CUT * (most.kept < plain.kept),
         then=quoted(most.best[0].word),
         probability=most.best[0].probability,
     )
+
+
+def links(found: story.CourseStory) -> str:
+    """Say what the model says if only the heads that look at a word cannot look at it."""
+    said = {
+        row.change: row.probabilities[row.words.index("paris")] if "paris" in row.words else 0.0 for row in found.said
+    }
+    cut = {word: said[f"heads at {word}, link cut"] for word in story.WORDS}
+    return LINKS.format(is_kept=cut["is"], capital=cut["capital"], country=cut["country"])
 
 
 def from_the_list(found: story.CourseStory) -> str:
@@ -128,7 +145,7 @@ def without_capital(_: Spot) -> Question:
         (
             Option(
                 "*french* and *france*, and no city leads",
-                "*France* can still be heard, and says which country. Nothing asks for a city any more.",
+                "*France* can still be heard, and says which country. Hardly anything asks for a city any more.",
                 correct=True,
             ),
             Option(
@@ -169,11 +186,12 @@ def show(view: OneHead) -> Trace | None:
     if len(rows) < 2:
         say(NOTHING)
         return asked.run
-    say(FIGURE)
+    say(FIGURE + FIRST * (len(rows) > MOST))
     draw(partial(what_is_left, asked.run, asked.place), "what-is-left")
     found, told = reading(asked, rows), story.known(view.trace.model)
     if is_story(view.trace) and told is not None:
         meaning(f"{found} {STORY}")
+        say_more(links(told))
         say_more(from_the_list(told))
     else:
         meaning(found)

@@ -32,8 +32,8 @@ ROWS = 16
 
 IDEA = """
 Why does {query} look there? {before} its vector *x*, {width:,} numbers. Times a learned **matrix** $W_Q${bias}, *x*
-becomes its **query**: {d_k} numbers for this head. $W_K$ and $W_V$ make the **key** and the **value** of every token
-in the same way. The rest you have computed by hand: press Play."""
+{scaled}becomes its **query**: {d_k} numbers for this head. $W_K$ and $W_V$ make the **key** and the **value** of every
+token in the same way. The rest you have computed by hand: press Play."""
 FIRST, LATER = "The table of words and places has made", "The layers before this one have made"
 # One sentence for each of the four stages of the figure.
 SCORES = (
@@ -160,11 +160,11 @@ def what_a_weight_says(_: Spot) -> Question:
         (
             Option(
                 "Without *france*, the model would say another word than *paris*",
-                "Later layers may ignore what this head brings, or get it in another way. Lesson 4 cuts words off.",
+                "Other parts may ignore what this head brings, or get it in another way. Lesson 4 cuts words off.",
             ),
             Option(
                 "The head has understood that a country is asked for",
-                "A weight comes from one dot product. It does not show what the model does with it.",
+                "A weight comes from scores, which are dot products. It does not show what the model does with it.",
             ),
             Option(
                 "The value of *france* goes into the head’s sum, times 0.96",
@@ -206,6 +206,8 @@ def show(view: OneHead) -> None:
             width=config.width,
             bias=", plus a learned vector" * config.biases,
             d_k=config.head_width,
+            scaled="(on one scale, by LayerNorm: lesson 8) "
+            * (config.pre_norm and view.layer.weights.norm_1 is not None),
         )
     )
     call = view.figure(row_built)

@@ -20,7 +20,7 @@ from lab.ui.quiz.done import awaits_answer
 from lab.ui.terms import say
 
 IDEA = """
-A blank cannot be filled from its own vector: something has to come from other tokens. Here are three made-up tokens,
+A blank is the same in every text, so what fills it has to come from other tokens. Here are three made-up tokens,
 so small that you can check every number. Each token has a **query** (what it looks for), a **key** (what it offers)
 and a **value** (what it passes on)."""
 FINDING = """

@@ -28,8 +28,8 @@ MET = "The capital is {capital}: the head looks at the right word, and the answe
 RIGHT = "That is right. Try another country."
 ASIDE = "So the head does not look at the country. Try another one."
 UNKNOWN = """
-The lab’s list has no *{country}*. It has the members of the United Nations with a name, and an undisputed capital, of
-one word each."""
+The lab’s list has no *{country}*. It has the members of the United Nations whose name is one word, without an article,
+and whose undisputed capital is another word."""
 PIECES = "The capital, {capital}, is several tokens for this model, and one blank cannot say it. Try another country."
 TOLD = "The lab has told you about Italy. Find another country."
 # The least share of the blank's attention that counts as a look.
@@ -39,11 +39,12 @@ _LEAST = 0.5
 def judge(entry: str) -> ChallengeVerdict:
     """Look at a country: where the head looks, and what the default model says."""
     named = {country.lower(): (country, capital) for country, capital in capitals()}
-    if entry.strip().lower() == "italy":
+    entry = entry.strip(" .!?,")
+    if entry.lower() == "italy":
         return ChallengeVerdict(met=False, said=TOLD)
-    if entry.strip().lower() not in named:
+    if entry.lower() not in named:
         return ChallengeVerdict(met=False, said=UNKNOWN.format(country=escaped(entry[:40])))
-    country, capital = named[entry.strip().lower()]
+    country, capital = named[entry.lower()]
     trace = runs.run(DEFAULT_MODEL, STORY_TEXT.replace("France", country), "", Interventions())
     blank = trace.token_ids.index((trace.model.mask or ("", -1))[1])
     pieces = slice(trace.labels.index("of") + 1, trace.labels.index("is"))

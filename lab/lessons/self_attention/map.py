@@ -92,8 +92,8 @@ def looks_back(_: Spot) -> Question:
     """Ask how much *france* gives back to the blank in head 6-4."""
     return Question(
         "looks-back",
-        "In *The capital of France is ▢.*, head 6-4 gives *france* 0.96 of the blank’s attention. How much does the "
-        "same head give back, from *france* to the blank?",
+        "In *The capital of France is ▢.*, head 6-4 of lab-minilm gives *france* 0.96 of the blank’s "
+        "attention. How much does the same head give back, from *france* to the blank?",
         (
             Option(
                 "0.96: they look at each other",

@@ -34,7 +34,7 @@ SPOT = Spot(lab.trace(MODEL, FRANCE), 0, 0, 6, 6)
 RIGHT = {
     others_fall: "B It falls",
     shifted: "C Nothing",
-    when_it_learns: "C As long as layer 6 is still to come, and can copy it",
+    when_it_learns: "C Until layer 6, which brings it to the blank",
     negated: "A A probability says what fits such a text, not what is true",
     why_hidden: "B In sight, a word could be copied from its own place",
 }
@@ -104,6 +104,31 @@ def test_the_challenge_is_judged(entry: str, said: str) -> None:
     found = look_at_entry(entry)
     assert found.met == (said == MET)
     assert found.said.startswith(said.partition("{")[0])
+
+
+@pytest.mark.parametrize(
+    "text", ["My friend in France speaks only [MASK].", "They moved to France and learned [MASK]."]
+)
+def test_who_brings_the_country_is_told_as_their_swap_shows(text: str) -> None:
+    module: Any = reference(MODEL)
+    rows = [lab.trace(MODEL, each).token_ids for each in (text, text.replace("France", "Russia"))]
+    blank, kept = lab.trace(MODEL, text).tokens.index("[MASK]"), list[torch.Tensor]()
+    mixing = next(each for name, each in module.named_modules() if name.endswith("layer.5.attention.output.dense"))
+
+    def swap(_: object, inputs: tuple[torch.Tensor]) -> tuple[torch.Tensor]:
+        context = inputs[0].clone().view(*inputs[0].shape[:2], 12, 32)
+        if kept:
+            context[0, blank, [3, 5]] = kept[0][0, blank, [3, 5]]
+        kept.append(context)
+        return (context.flatten(2),)
+
+    hook = mixing.register_forward_pre_hook(swap)
+    with torch.inference_mode():
+        russian, mixed = (int(module(torch.tensor([ids])).prediction_logits[0, blank].argmax()) for ids in rows[::-1])
+    hook.remove()
+    assert mixed == russian != int(lab.trace(MODEL, text).logits(blank)[0].argmax())
+    word = quoted(str(MODEL.tokenizer.id_to_token(mixed)))
+    assert f"the model says {word}. So they bring it all the same" in look_at_entry(text).said
 
 
 def test_the_challenge_s_numbers_are_the_model_s() -> None:

@@ -119,8 +119,8 @@ def test_a_lens_is_said_as_their_head_reads(model: str) -> None:
     if not apart:
         assert logit_lens.both(trace, 3) == logit_lens.PLAIN
         return
-    told = f"After layer {apart[-1]}, the plain lens reads {quoted(plain[apart[-1]][0])}, the fitted one "
-    assert f"{told}{quoted(fitted[apart[-1]][0])}" in logit_lens.both(trace, 3)
+    told = f"after layer {apart[-1]}, the plain lens, which guesses nothing, reads {quoted(plain[apart[-1]][0])}"
+    assert f"{told}, and the fitted one {quoted(fitted[apart[-1]][0])}." in logit_lens.both(trace, 3)
 
 
 def test_until_layer_5_the_country_decides_and_the_blank_brings_nothing() -> None:

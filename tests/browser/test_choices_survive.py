@@ -48,18 +48,17 @@ def is_as_chosen(page: Page, at: LabPage) -> None:
 def test_through_all_benches_by_the_menu_and_all_the_way_back_and_on_again(lab: Lab, page: Page) -> None:
     page.goto(lab.url + LINK)
     is_as_chosen(page, page_of("self-attention"))
-    way: list[LabPage] = [page_of("self-attention"), *BENCHES]
     for bench in BENCHES:
         go_to(page, "Benches", title(bench))
         is_as_chosen(page, bench)
-    for each in reversed(way[:-1]):
+    for bench in reversed(BENCHES[:-1]):
         page.go_back()
-        is_as_chosen(page, each)
-    for each in way[1:4]:
+        is_as_chosen(page, bench)
+    for bench in BENCHES[1:4]:
         page.go_forward()
-        is_as_chosen(page, each)
+        is_as_chosen(page, bench)
     page.reload()
-    is_as_chosen(page, way[3])
+    is_as_chosen(page, BENCHES[3])
 
 
 def test_a_bench_keeps_what_was_chosen_in_a_lesson_and_back_leads_to_it(lab: Lab, page: Page) -> None:

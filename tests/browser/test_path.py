@@ -14,7 +14,7 @@ from tests.browser.harness import BADGE, PHONE, View, go_to, pick, wait_idle
 from tests.thorough import at_night
 
 # The last step's button leads to another page instead.
-NEXT_STEP = re.compile("^Next: (?!lesson |the course)")
+NEXT_STEP = re.compile("^Next: (?!lesson |the course|The story)")
 
 
 def follow(page: Page, name: str) -> None:
@@ -208,6 +208,7 @@ def test_the_address_names_what_the_page_shows_and_nothing_else(lab: Lab, page: 
     expect(page).not_to_have_url(re.compile("metric=|order="))
     page.locator(".st-key-step").get_by_text("Why place", exact=True).click()
     at_page(page, "Embeddings", "Why place")
+    page.get_by_role("button", name="Show me").click()
     expect(page).to_have_url(re.compile("order=shuffled"))
     go_to(page, "Lessons", "Self-attention")
     at_page(page, "Self-attention", "By hand")

@@ -177,11 +177,12 @@ def show(view: FeedForwardView) -> None:
     st.caption(CAPTION + (MARK.format(times=math.floor(at_cls(view.trace))) if is_story(view.trace) else ""))
     say(WHY)
     say(NORMALIZES.format(width=view.config.width, shift=SHIFT * view.config.biases))
+    if not ask_beside(LESSON, scaled_input(view.spot)):
+        return
     layer = view.layer.index
     every = norms(view.trace, layer, view.token)
     where = NORM.chosen() if NORM.chosen() in every else next(iter(every))
     meaning(said(view, where, every[where]))
-    ask_beside(LESSON, scaled_input(view.spot))
     with st.expander("A vector through LayerNorm", on_change="rerun", key="_one_number") as one:
         if one.open:
             where = NORM.choose("Which LayerNorm", list(every))

@@ -126,11 +126,12 @@ def show(view: OneHead) -> None:
     sizes = {"count": config.heads, "d_k": config.head_width, "d": config.width}
     say(IDEA.format(query=query, bias=BIAS * config.biases, **sizes))
     st.latex(shapes(view.trace))
+    if not ask_beside(LESSON, another_cut(view.spot)):
+        return
     say(SPLIT.format(d_k=config.head_width, bias=", and $b_O$ is one more" * config.biases))
     draw(partial(lengths_of_heads, view.trace, view.layer.index, view.query), "lengths-of-heads")
     found = reading(view.spot)
     if is_story_blank(view.spot) and view.layer.index == view.trace.model.config.layers - 1:
         found += f" {at_france(view.spot)}"
     meaning(found)
-    ask_beside(LESSON, another_cut(view.spot))
     code(forward.merge_heads, forward.linear, comparing.head_parts)

@@ -46,8 +46,8 @@ A city still comes first: *france* says **which**. Without *capital*, *french* a
 # What is left if only the links of the heads that look at a word are cut.
 LINKS = """
 Here the word is cut off in all heads and layers. Cut only the heads that look at it from the blank, and *paris* still
-comes first without *is* ({is_kept:.2f}) and without *capital* ({capital:.2f}), but not without *France*
-({country:.2f}). And marks count, too: with the full stop cut off from everybody, a colon comes first."""
+comes first without *is* ({verb:.2f}) and without *capital* ({capital:.2f}); without *France*, *{country}* does. And
+marks count, too: with the full stop cut off from everybody, a colon comes first."""
 LIST = """
 **In other countries’ sentences, too?** The lab asked about {all} countries; the model names the capital of {count}. In
 these {count} sentences, *is* comes first in {verbs} if *is* is cut off. The capital still comes first in {kinds} if
@@ -112,11 +112,9 @@ def reading(asked: Asked, rows: list[CutOff]) -> str:
 
 def links(found: story.CourseStory) -> str:
     """Say what the model says if only the heads that look at a word cannot look at it."""
-    said = {
-        row.change: row.probabilities[row.words.index("paris")] if "paris" in row.words else 0.0 for row in found.said
-    }
-    cut = {word: said[f"heads at {word}, link cut"] for word in story.WORDS}
-    return LINKS.format(is_kept=cut["is"], capital=cut["capital"], country=cut["country"])
+    said = {row.change: row for row in found.said}
+    verb, capital, country = (said[f"heads at {word}, link cut"] for word in story.WORDS)
+    return LINKS.format(verb=verb.probabilities[0], capital=capital.probabilities[0], country=country.words[0])
 
 
 def from_the_list(found: story.CourseStory) -> str:

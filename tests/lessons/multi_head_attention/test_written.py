@@ -193,6 +193,26 @@ def test_the_fixed_list_is_told_as_it_ships(france: Trace, brought: head_brings.
     assert f"first in {verbs.count('is')} if *is*" in listed and "and *athens* comes first" in listed
 
 
+def test_links_and_marks_are_told_as_they_ship_and_as_hugging_face_hides_them(france: Trace) -> None:
+    told = story.known(france.model)
+    assert told is not None
+    said = {row.change: row for row in told.said}
+    verb, capital, country = (said[f"heads at {word}, link cut"] for word in ("is", "capital", "country"))
+    assert verb.words[0] == capital.words[0] == "paris" != country.words[0]
+    listed = word_brings.links(told)
+    for text in (
+        f"*is* ({verb.probabilities[0]:.2f})",
+        f"*capital* ({capital.probabilities[0]:.2f})",
+        country.words[0],
+    ):
+        assert text in listed
+    hidden = torch.ones(1, len(france))
+    hidden[0, france.labels.index(".")] = 0  # nobody sees it; what it sees itself does not matter to the blank
+    with torch.inference_mode():
+        out = module()(torch.tensor([france.token_ids]), attention_mask=hidden)
+    assert tokenizer().convert_ids_to_tokens([int(out.logits[0, BLANK].argmax())]) == [":"]
+
+
 def test_the_hunt_has_a_prey_and_only_one(france: Trace) -> None:
     rows = torch.stack(run(STORY_TEXT).attentions)[:, 0].numpy()
     before = np.array([[np.diagonal(head, -1).mean() for head in layer] for layer in rows])

@@ -104,7 +104,7 @@ def reading(asked: Asked, rows: list[CutOff]) -> str:
         best=quoted(plain.best[0].word),
         before=plain.kept,
         after=most.kept,
-        most=MOST_CUT * (most.kept < plain.kept),
+        most=MOST_CUT * (round(most.kept, 2) < round(plain.kept, 2)),
         then=quoted(most.best[0].word),
         probability=most.best[0].probability,
     )

@@ -78,7 +78,7 @@ def test_the_short_way_leads_over_the_lessons_to_the_end_and_stays_in_the_link()
 
 
 def test_a_link_to_the_short_way_shows_its_dots_on_a_first_visit() -> None:
-    progress = LearnerProgress().did("tokenization", "pieces")
+    progress = LearnerProgress().did("tokenization", "tokens")
     at = with_progress(progress, PAGE, way=SHORT, step="Build a row")
     assert f"5 of {len(way(SHORT))}" in html_of(at) and html_of(at).count('class="done"') == 1
     assert DOTS not in html_of(visit(PAGE))
@@ -145,8 +145,8 @@ def test_a_first_visit_offers_the_short_way_first() -> None:
 
 def test_the_buttons_lead_to_the_first_thing_not_done_on_their_way() -> None:
     begun = LearnerProgress().did("tokenization", "tokens")
-    assert list(at_home(begun).values()) == ["Go on: Cut (lesson 1)", NAMES[SHORT]]
-    begun = begun.did("tokenization", "pieces").did("self-attention", "by-hand")
+    assert list(at_home(begun).values()) == ["Go on: Like words (lesson 2)", NAMES[WHOLE]]
+    begun = begun.did("self-attention", "by-hand")
     assert at_home(begun, way=SHORT) == {SHORT: "Go on: Like words (lesson 2)", WHOLE: NAMES[WHOLE]}
 
 
@@ -223,9 +223,7 @@ def test_a_lesson_finished_with_a_model_that_writes_is_finished() -> None:
 
 # Clicks and pages that lead from a lesson with its own sentence to lesson 1, each by another way.
 LEAVE = {
-    "end": ["_short_next.from-vector-to-word", "pages/12_The_end.py", "_whole_course"],
     "first page": ["pages/0_Course.py", "_way.whole"],
-    "end and first page": ["_short_next.from-vector-to-word", "pages/0_Course.py", "_way.whole"],
     "menu": ["pages/1_Tokenization.py"],
     "a bench": ["pages/50_Head_view.py", "pages/1_Tokenization.py"],
 }
@@ -234,9 +232,9 @@ LEAVE = {
 @pytest.mark.parametrize("leave", LEAVE)
 def test_a_lesson_s_own_sentence_stays_there_when_one_leaves(leave: str) -> None:
     usual = visit("1_Tokenization.py").text_area(key="text").value
-    at = visit("9_Masked_language_model.py", way=SHORT, step="from-vector-to-word")
+    at = visit("7_Inter-sentence_attention.py")
     own = at.text_area(key="text").value
-    assert own == lesson_of("masked-language-model").text != usual
+    assert own == lesson_of("inter-sentence-attention").text != usual
     for each in LEAVE[leave]:
         at = to(at, each) if each.startswith("pages/") else click(at, each)
     assert at.title[0].value == "Tokenization" and at.text_area(key="text").value == usual
@@ -245,10 +243,10 @@ def test_a_lesson_s_own_sentence_stays_there_when_one_leaves(leave: str) -> None
 
 def test_a_lesson_s_own_sentence_stays_there_when_a_link_named_it() -> None:
     """A check that was missed leads back with its sentence; so does an address that somebody copied."""
-    own = lesson_of("masked-language-model").text
+    own = lesson_of("inter-sentence-attention").text
     at = to(visit("1_Tokenization.py"), "pages/0_Course.py")
     at.session_state["text"] = own
-    at = to(at, "pages/9_Masked_language_model.py")
+    at = to(at, "pages/7_Inter-sentence_attention.py")
     assert at.text_area(key="text").value == own
     at = click(to(at, "pages/0_Course.py"), "_way.whole")
     assert at.text_area(key="text").value != own

@@ -12,7 +12,7 @@ import lab
 from lab.course.sentences.looks import STORY_TEXT, as_read, look_head
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui.parameters import DEFAULT_TEXT
-from tests.pages.apptest import lesson_at, sentence_of, turn_to, visit, words
+from tests.pages.apptest import lesson_at, reveal, sentence_of, turn_to, visit, words
 
 ATTENTION, HEADS, JOBS, SENTENCES, BLANK = (
     "3_Self-attention.py",
@@ -103,7 +103,7 @@ def test_a_blank_may_be_typed_as_in_the_questions(typed: str) -> None:
 
 
 def test_what_a_step_offers_is_not_kept_as_the_learner_s() -> None:
-    at = visit("1_Tokenization.py", step="tokens")
+    at = reveal(visit("1_Tokenization.py", step="tokens"))
     at.text_area(key="text").set_value(OWN).run()
     at.button(key="_try").click().run()
     assert text(at) != OWN

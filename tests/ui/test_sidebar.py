@@ -9,7 +9,6 @@ import pytest
 from streamlit.testing.v1.element_tree import Block, Widget
 
 from lab.course.pages import LESSONS, Lesson, lesson_of
-from lab.ui.parameters import DEFAULT_TEXT
 from tests.pages.apptest import visit
 
 MOST = 5
@@ -43,9 +42,9 @@ def test_at_most_five_controls_are_open(lesson: Lesson, weights: str) -> None:
 @pytest.mark.parametrize("loaded_again", [False, True])
 def test_a_lesson_s_own_sentence_does_not_go_on_to_other_lessons(loaded_again: bool) -> None:
     """Also not if its page was loaded again, when the sentence is in the address."""
-    own = lesson_of("masked-language-model").text
-    at = visit("9_Masked_language_model.py", **({"text": own} if loaded_again else {}))
+    own = lesson_of("inter-sentence-attention").text
+    at = visit("7_Inter-sentence_attention.py", **({"text": own} if loaded_again else {}))
     assert at.text_area(key="text").value == own
     at.query_params.clear()
     at.switch_page("pages/1_Tokenization.py").run()
-    assert at.text_area(key="text").value == DEFAULT_TEXT
+    assert at.text_area(key="text").value == lesson_of("tokenization").text != own

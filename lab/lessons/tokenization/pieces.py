@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import streamlit as st
@@ -12,7 +11,7 @@ from lab.charts.tokens import tables
 from lab.charts.tokens.ladder import lookup_chips, lookup_ladder, merge_chips, merge_ladder
 from lab.course.words import quoted
 from lab.lessons.tokenization import LESSON
-from lab.lessons.tokenization.reading import Word, askable, count, joined, mistyped, question, reading_of, spelled
+from lab.lessons.tokenization.reading import TextReading, Word, count, joined, spelled
 from lab.lessons.tokenization.toy import MERGE_STEP
 from lab.lessons.tokenization.view import TokenizationView, choose_word, show_explained, show_rows
 from lab.lessons.tokenization.words import about_lookup, about_merge, about_uncut
@@ -30,213 +29,158 @@ from lab.ui.terms import say
 from lab.ui.toys.toy_runs import link_to_toy
 
 _MADE = "_lookups_made"
-_SIGN = "☃"
-_GERMAN = "Schmetterling"
-# Words that small vocabularies have in pieces, if at all.
-_OTHER_WORDS = (
-    "unhappily",
-    "replaying",
-    "homeless",
-    "footballers",
-    "unreadable",
-    "thankfully",
-    "sleepless",
-    "bookshops",
+# A word for a text whose words are all in the vocabulary: the first of these that becomes pieces.
+RARE = ("Mauritania", "Schmetterling")
+IDEA = "No vocabulary has every word. If a word is missing, the model reads its pieces."
+WHOLE = """
+No vocabulary has every word. All words of this text are in it, so here is one that is not: *{word}*."""
+WORDPIECE = """
+**WordPiece**, the tokenizer of BERT, finds the longest beginning of the word that is in the vocabulary. Then it does
+the same with the rest. {mark} marks a piece that continues a word. If a word has a character that no piece contains,
+the whole word becomes one token, [UNK]."""
+BPE = """
+**Byte-pair encoding**, the tokenizer of GPT-2, starts with single bytes. It has a list of pairs to join, in the order
+in which they were learned. Of all neighbours in the word, it joins the pair that was learned first, until no pair of
+neighbours is in the list."""
+SPACE = " {sign} is the sign for a space."
+ONE = "{word} is in the vocabulary: it is one token, with the id {id:,}."
+SEVERAL = "The model does not see {word}. It reads {pieces}: {count} tokens of its list."
+UNKNOWN = "The model reads {pieces}. It cannot tell {word} from any other word that the vocabulary cannot build."
+LANGUAGES = """
+**Other languages?** In this vocabulary, the German word *Schmetterling* (butterfly) becomes {pieces}. Multilingual
+BERT has one vocabulary of 119,547 pieces for 104 languages (Devlin et al. 2018)."""
+
+
+@asks(
+    basis=derivable(LESSON, "pieces", "the rule, and the lookups of a word"),
+    hint="Which is the longest beginning of the word that the vocabulary has?",
+    returns=2,
+    always=True,
 )
+def another_word(_: Spot) -> Question:
+    """Ask how WordPiece cuts a word whose parts the vocabulary has in several sizes."""
+    return Question(
+        "another-word",
+        "The vocabulary of lab-minilm has *paris*, *parisian*, *##ian*, *##ians* and *##s*, but not *parisians*. How "
+        "is *Parisians* cut?",
+        (
+            Option(
+                "paris · ##ians",
+                "*paris* is the word that you know best. But a longer beginning is in the vocabulary, and the tokenizer "
+                "takes the longest.",
+            ),
+            Option(
+                "parisian · ##s",
+                "*parisian* is the longest beginning that is in the vocabulary, and *##s* continues it.",
+                correct=True,
+            ),
+            Option(
+                "paris · ##ian · ##s",
+                "Each piece has a meaning, so a linguist might cut here. The tokenizer takes the longest beginning.",
+            ),
+        ),
+        mixed=True,
+    )
+
+
+@asks(
+    basis=bet("Words are cut where their meaning has parts.", "A rule that knows only spellings cuts the words."),
+    hint="Which pieces can stand in the middle of a word? Look at their first two signs.",
+    returns=3,
+    always=True,
+)
+def why_this_cut(_: Spot) -> Question:
+    """Ask why a word is not cut where its meaning has parts."""
+    return Question(
+        "why-this-cut",
+        "The vocabulary of lab-minilm has *un* and *happily*. Yet *unhappily* becomes un · ##ha · ##pp · ##ily. Why?",
+        (
+            Option(
+                "Inside a word, only pieces with ## fit, and ##happily is none",
+                "*happily* is a token for the beginning of a word. To continue a word, the vocabulary would need "
+                "*##happily*, which it does not have.",
+                correct=True,
+            ),
+            Option(
+                "The four pieces are the syllables",
+                "It looks so. But the tokenizer knows nothing about sounds: it looks up beginnings, the longest first.",
+            ),
+            Option(
+                "*unhappily* has another meaning than *happily*",
+                "It has. But the tokenizer knows no meanings, only the list of tokens.",
+            ),
+        ),
+        mixed=True,
+    )
+
+
+@asks(
+    basis=derivable(LESSON, "pieces", "the rule, and the pieces of a word"),
+    hint="Is the sign in the vocabulary? What becomes of a word that no pieces can build?",
+    always=True,
+)
+def unknown_sign(_: Spot) -> Question:
+    """Ask what the model reads for a sign that is in no token."""
+    return Question(
+        "unknown-sign",
+        "You type a snowman, ☃, which no token of lab-minilm contains. What does the model read there?",
+        (
+            Option(
+                "The bytes in which the computer stores the sign",
+                "This is how GPT-2 reads it, so it loses nothing. WordPiece has pieces of letters only.",
+            ),
+            Option(
+                "Nothing: the sign is left out",
+                "Only signs that nobody can see, such as control characters, are left out.",
+            ),
+            Option(
+                "[UNK], as for any other sign that it does not know",
+                "Nothing can build the sign, so it becomes [UNK]. The model cannot know that it was a snowman.",
+                correct=True,
+            ),
+        ),
+        mixed=True,
+    )
 
 
 def said(word: Word) -> str:
     """Say what the model reads in place of a word."""
     name, read = quoted(spelled(word).strip("Ġ ")), joined(word.pieces)
     if isinstance(word, WordSteps) and word.unknown:
-        return f"The model reads {read}. It cannot tell {name} from any other word that the vocabulary cannot build."
+        return UNKNOWN.format(pieces=read, word=name)
     if len(word.pieces) == 1:
-        return f"{name} is in the vocabulary: it is one token, with the id {word.pieces[0].token_id:,}."
-    return f"The model does not see {name}. It reads {read}: {len(word.pieces)} tokens that it knows from other words."
+        return ONE.format(word=name, id=word.pieces[0].token_id)
+    return SEVERAL.format(word=name, pieces=read, count=len(word.pieces))
 
 
-def another_language(tokenizer: Tokenizer) -> str:
-    """Say what becomes of a German word, and that one vocabulary can serve many languages."""
+def cut_alone(tokenizer: Tokenizer, text: str) -> Word:
+    """Cut one word, as it would be cut inside a text."""
     space = "" if isinstance(tokenizer.model, models.WordPiece) else " "
-    (word,) = tokenization_steps(tokenizer, space + _GERMAN).words
-    whole = len(word.pieces) == 1 and not (isinstance(word, WordSteps) and word.unknown)
-    pieces = "is a token, too" if whole else f"becomes {joined(word.pieces)}"
-    return (
-        f"What about other languages? In this vocabulary, the German word {quoted(_GERMAN)} (butterfly) {pieces}. "
-        "Multilingual BERT has one vocabulary of 119,547 pieces for 104 languages (Devlin et al. 2018)."
-    )
+    (word,) = tokenization_steps(tokenizer, space + text).words
+    return word
 
 
-@asks(
-    basis=derivable(LESSON, "pieces", "the rule, and the lookups of a word"),
-    hint="Which is the longest beginning of the word that the vocabulary has?",
-)
-def another_word(spot: Spot) -> Question | None:
-    """Ask how WordPiece cuts a word that is not in the text; the other options are cuts that the vocabulary allows."""
-    reading = reading_of(spot.trace)
-    if reading is None or not isinstance(reading.tokenizer.model, models.WordPiece):
+def rare(text: TextReading) -> Word | None:
+    """Return a word that becomes pieces, if no word of the text does; None if one does, or none is found."""
+    if any(len(word.pieces) > 1 for word in text.words):
         return None
-    for text in _OTHER_WORDS:
-        (word,) = tokenization_steps(reading.tokenizer, text).words
-        if isinstance(word, WordSteps) and len(word.pieces) > 1 and text not in spot.trace.text.lower():
-            others = [cut for cut in _shorter_first(reading.tokenizer, word) if cut != joined(word.pieces)][:2]
-            if len(others) == 2:
-                return _how_it_is_cut(word, others)
-    return None
-
-
-def _shorter_first(tokenizer: Tokenizer, word: WordSteps) -> Iterator[str]:
-    """Cuts of a word that begin with a shorter entry of the vocabulary than the longest, and go on by the rule."""
-    for end in range(len(word.matches[0].candidate) - 1, 1, -1):
-        first, rest = word.text[:end], word.text[end:]
-        if tokenizer.token_to_id(first) is None:
-            continue
-        pieces = _by_the_rule(tokenizer, word.continuing_prefix, rest)
-        if pieces:
-            yield quoted(" · ".join([first, *pieces]))
-
-
-def _by_the_rule(tokenizer: Tokenizer, prefix: str, rest: str) -> list[str]:
-    """Cut the rest of a word by the longest entry that fits, again and again; nothing if that fails."""
-    found: list[str] = []
-    while rest:
-        end = next(
-            (end for end in range(len(rest), 0, -1) if tokenizer.token_to_id(prefix + rest[:end]) is not None), 0
-        )
-        if not end:
-            return []
-        found.append(prefix + rest[:end])
-        rest = rest[end:]
-    return found
-
-
-def _how_it_is_cut(word: WordSteps, others: Sequence[str]) -> Question | None:
-    right = joined(word.pieces)
-    why = f"{quoted(word.matches[0].candidate)} is the longest beginning that is in the vocabulary."
-    return question(
-        "another-word",
-        f"The vocabulary has all of these pieces. How does the tokenizer cut {quoted(word.text)}?",
-        [
-            Option(right, why, correct=True),
-            *(Option(each, f"{why} The tokenizer takes the longest beginning that fits.") for each in others),
-            Option("[UNK], because the word is missing", f"{why} Only a word that no pieces can build becomes [UNK]."),
-        ],
-    )
-
-
-@asks(
-    basis=bet("Words are cut where their meaning has parts.", "A rule that knows only spellings cuts the words."),
-    hint="Does the tokenizer know anything about words, or does it only follow a rule?",
-    returns=3,
-)
-def why_this_cut(spot: Spot) -> Question | None:
-    """Ask why a word is cut at this place, though the vocabulary allows another cut."""
-    reading = reading_of(spot.trace)
-    for word in () if reading is None else reading.words:
-        if not askable(word) or len(word.pieces) < 2 or not word.text.strip().isalnum():
-            continue
-        asked = (
-            _why_longest(spot.trace.model.tokenizer.model, word) if isinstance(word, WordSteps) else _why_first(word)
-        )
-        if asked is not None:
-            return asked
-    return None
-
-
-def _why_longest(model: models.Model, word: WordSteps) -> Question | None:
-    first = word.matches[0].candidate
-    ends = range(len(first) - 1, 0, -1)
-    shorter = next((first[:end] for end in ends if model.token_to_id(first[:end]) is not None), None)
-    if shorter is None:
-        return None
-    why = "The tokenizer takes the longest entry that fits, again and again."
-    return question(
-        "why-this-cut",
-        f"{quoted(word.text)} begins with the token {quoted(first)}. The vocabulary also has {quoted(shorter)}. Why "
-        "does the tokenizer take the longer one?",
-        [
-            Option("The tokenizer always takes the longest entry that fits", why, correct=True),
-            Option("The longer one has its own meaning", f"The tokenizer knows neither meanings nor grammar. {why}"),
-            Option(
-                "The longer one is more frequent in texts",
-                f"The number of times an entry occurs does not matter here. {why}",
-            ),
-        ],
-    )
-
-
-def _why_first(word: BpeWord) -> Question | None:
-    if len(word.merges) < 2:
-        return None
-    first, then = word.merges[:2]
-    why = f"It was learned earlier: its rank is {first.rank}, and the rank of the other pair is {then.rank}."
-    return question(
-        "why-this-cut",
-        f"In {quoted(spelled(word))}, {quoted(first.left)} + {quoted(first.right)} is joined before "
-        f"{quoted(then.left)} + {quoted(then.right)}. Why?",
-        [
-            Option("It was learned earlier", why, correct=True),
-            Option("It makes a part that has a meaning", f"The tokenizer knows no meanings. {why}"),
-            Option("Pairs are joined from left to right", f"The place of a pair in the word does not matter. {why}"),
-        ],
-    )
-
-
-@asks(
-    basis=derivable(LESSON, "pieces", "the rule, and the pieces of a word"),
-    hint="Is the sign in the vocabulary? If not, of which smaller parts is it made?",
-)
-def unknown_sign(spot: Spot) -> Question | None:
-    """Ask what the model reads for a sign that hardly any text contains."""
-    reading, tokenizer = reading_of(spot.trace), spot.trace.model.tokenizer
-    found = tokenizer.encode(f" {_SIGN}", add_special_tokens=False)
-    lost, several = spot.trace.model.unknown in found.ids, len(found.ids) > 1
-    if reading is None or any(_SIGN in steps.text for steps in reading.texts):
-        return None
-    why = f"It reads {quoted(' · '.join(found.tokens))}."
-    if lost:
-        why += (
-            " The model would read the same token for every other sign that is not in the vocabulary, so it cannot "
-            f"know that you typed {_SIGN}."
-        )
-    elif several:
-        why += " Every text is made of bytes, and each byte is in the vocabulary, so nothing is lost."
-    return question(
-        "unknown-sign",
-        f"You add the sign {_SIGN} to your text. What does the model read there?",
-        [
-            Option("One token that also replaces other unknown signs", why, correct=lost),
-            Option("The bytes in which the sign is stored", why, correct=several and not lost),
-            Option("A separate token for this sign", why, correct=not lost and not several),
-            Option(
-                "Nothing: it is left out",
-                f"{why} Only signs that nobody can see, such as control characters, are left out.",
-            ),
-        ],
-    )
+    return next((word for each in RARE if len((word := cut_alone(text.tokenizer, each)).pieces) > 1), None)
 
 
 def show(view: TokenizationView) -> None:
     """Show how one word is cut, from the first try to the last, and ask how another word is cut."""
     if not show_explained(view):
         return
-    typo = None if any(len(word.pieces) > 1 for word in view.reading.words) else mistyped(view.reading)
-    word = choose_word([*view.reading.words, *([typo.wrong] if typo else [])])
+    brought = rare(view.reading)
+    word = choose_word([*view.reading.words, *([brought] if brought else [])])
     if word is None:
         say("After normalization, nothing of this text is left to cut.")
         return
-    if typo is not None and word == typo.wrong:
-        say(
-            "The words of the sentence are all in the vocabulary. So here is a word with a typing error, which is not "
-            "in the "
-            f"vocabulary: {quoted(typo.wrong.text.strip())} for {quoted(typo.word)}. The model reads its pieces."
-        )
-    else:
-        say("No vocabulary has every word. If a word is missing, the model reads its pieces.")
+    say(WHOLE.format(word=word.text.strip().title()) if word == brought else IDEA)
     _show_cut(view, word)
     meaning(said(word))
     ask_beside(LESSON, another_word(Spot.of(view.trace)))
-    say(another_language(view.reading.tokenizer))
+    say(LANGUAGES.format(pieces=joined(cut_alone(view.reading.tokenizer, RARE[1]).pieces)))
     link_to_toy("Where does a vocabulary come from? Watch how one is learned", MERGE_STEP)
 
 
@@ -254,19 +198,10 @@ def _show_cut(view: TokenizationView, word: Word) -> None:
 
 
 def _rule(word: Word) -> str:
-    if not isinstance(word, BpeWord):
-        return (
-            "**WordPiece**, the tokenizer of BERT, finds the longest beginning of the word that is in the vocabulary. "
-            f"Then it does the same with the rest. {quoted(word.continuing_prefix)} marks a piece that continues a "
-            "word. If a word has a character that no piece contains, the whole word becomes one token, [UNK]."
-        )
-    space = byte_symbols()[0x20]
-    return (
-        "**Byte-pair encoding**, the tokenizer of GPT-2, starts with single bytes. It "
-        "has a list of pairs to join, in the order in which they were learned. Of all neighbours in the word, it joins "
-        "the pair that was learned first. It continues until no pair of neighbours is in the list."
-        + (f" {quoted(space)} is the sign for a space." if space in word.symbols else "")
-    )
+    if isinstance(word, BpeWord):
+        space = byte_symbols()[0x20]
+        return BPE + SPACE.format(sign=quoted(space)) * (space in word.symbols)
+    return WORDPIECE.format(mark=quoted(word.continuing_prefix))
 
 
 @st.fragment

@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tokenizers import Tokenizer, models
+from tokenizers import Tokenizer
 
 from lab.course.words import quoted
 from lab.models.encoding import Encoding
-from lab.models.memo import kept
-from lab.models.trace import Trace
 from lab.questions.question import Option, Question
 from lab.text.tokenizers.bpe import BpeWord
 from lab.text.tokenizers.pieces import Piece
-from lab.text.tokenizers.steps import TokenizationSteps, tokenization_steps
+from lab.text.tokenizers.steps import TokenizationSteps
 from lab.text.tokenizers.wordpiece import WordSteps
 
 Word = WordSteps | BpeWord
 
-_LONGEST = 30  # characters of a word that a question may quote
-_LONG_ENOUGH = 4  # letters of a word that may be mistyped
+_LONGEST = 30  # characters of a word that a page looks at first
 
 
 @dataclass(frozen=True)
@@ -37,57 +34,9 @@ class TextReading:
         return tuple(word for steps in self.texts for word in steps.words)
 
 
-@dataclass(frozen=True)
-class Mistyped:
-    """A ``word`` of the text that is one token, and how the word is cut if one letter is left out."""
-
-    word: str
-    wrong: Word
-
-
-def reading_of(trace: Trace) -> TextReading | None:
-    """The texts of a run on their way through its tokenizer; None for a tokenizer that the lab cannot explain."""
-
-    def read() -> TextReading | None:
-        texts = [text for text in (trace.text, trace.pair) if text]
-        try:
-            steps = tuple(tokenization_steps(trace.model.tokenizer, text) for text in texts)
-        except ValueError:
-            return None
-        return TextReading(trace.encoding, steps, trace.model.tokenizer)
-
-    return kept(trace, (reading_of,), read)
-
-
-def mistyped(reading: TextReading) -> Mistyped | None:
-    """The longest word that is one token and falls into pieces without its middle letter, if there is one."""
-    known = [word.text.strip() for word in reading.words if askable(word) and len(word.pieces) == 1]
-    words = {word for word in known if word.isalpha() and len(word) >= _LONG_ENOUGH}
-    for word in sorted(words, key=lambda each: (-len(each), each)):
-        typed = word[: len(word) // 2] + word[len(word) // 2 + 1 :]
-        space = "" if isinstance(reading.tokenizer.model, models.WordPiece) else " "
-        (wrong,) = tokenization_steps(reading.tokenizer, space + typed).words
-        if len(wrong.pieces) > 1:
-            return Mistyped(word, wrong)
-    return None
-
-
 def spelled(word: Word) -> str:
     """A pre-token as the model sees it: a BPE word in the visible characters of its bytes."""
     return "".join(word.symbols) if isinstance(word, BpeWord) and not word.added else word.text
-
-
-def bare(word: Word) -> str:
-    """A pre-token as the model sees it, without the sign for the space before it."""
-    return spelled(word).removeprefix("Ġ") if isinstance(word, BpeWord) else word.text
-
-
-def askable(word: Word) -> bool:
-    """Return whether a question can quote the word: it is short, printable, and cut by the model."""
-    text = spelled(word)
-    # The bytes of other scripts are shown as Latin letters, which mean nothing to a reader.
-    readable = text.removeprefix("Ġ").isascii() if isinstance(word, BpeWord) else text.isprintable()
-    return readable and not word.added and 0 < len(text) <= _LONGEST
 
 
 def hardest(words: Sequence[Word]) -> int | None:

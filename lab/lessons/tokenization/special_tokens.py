@@ -21,35 +21,20 @@ def said(trace: Trace) -> str:
     """Say how many of the tokens that the model reads are not from the text."""
     own, total = sum(trace.encoding.special), len(trace.encoding)
     if not own:
-        return f"This model adds no token: all {total} are from your text."
-    told = f"{own} of the {total} tokens {'is' if own == 1 else 'are'} not from your text."
+        return f"This model adds no token: all {total} are from the text."
+    told = f"{own} of the {total} tokens {'is' if own == 1 else 'are'} not from the text."
     return f"{told} The model reads them like words."
-
-
-def first_token(trace: Trace) -> str:
-    """Say what the token at the beginning is for; "" for a model that adds none there."""
-    if not trace.encoding.special[0] or trace.model.config.causal:
-        return ""
-    name = quoted(trace.labels[0])
-    showed = f"In training, the last vector of {name} had to show whether a second text follows the first. "
-    learned = showed * trace.model.pairs
-    return (
-        f"**What {name} is for.** {learned}It belongs to no word. So if you train the model for your own task, such "
-        "as good or bad news (lesson 11), you can read the answer from its last vector."
-    )
 
 
 def show(view: TokenizationView) -> None:
     """Show the tokens that are not from the text, and say how long an input may be."""
     encoding, config = view.trace.encoding, view.trace.model.config
-    say("Some tokens are not in your text. The model adds them as markers, for example for the end of a text.")
+    say("Some tokens are not words of the text. The model adds them as marks, for example for the end of a text.")
     groups = encoding.segment_ids if encoding.pair is not None and config.segments > 1 else None
     draw_chips(encoding_chips(encoding), ids=encoding.token_ids, groups=groups)
     listed = special_tokens(view.trace.model, encoding)
     here = [each for each in listed if each.positions]
     say("\n".join(f"- {quoted(each.token)}, {_places(each.positions)}: {each.role}." for each in here))
-    if told := first_token(view.trace):
-        say(told)
     _show_segments(view)
     st.progress(
         len(encoding) / config.max_tokens,

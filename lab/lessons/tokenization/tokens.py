@@ -2,142 +2,133 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 
 import streamlit as st
-import torch
 
 from lab.charts.tokens.encoding import encoding_chips
-from lab.course.sentences.examples import example_named
+from lab.course.sentences.looks import is_story
 from lab.course.words import quoted
+from lab.lessons.tokenization import LESSON
 from lab.lessons.tokenization.figures import token_table
-from lab.lessons.tokenization.reading import (
-    TextReading,
-    askable,
-    bare,
-    count,
-    hardest,
-    joined,
-    question,
-    reading_of,
-    spelled,
-)
+from lab.lessons.tokenization.reading import TextReading, count, hardest, joined, spelled
+from lab.lessons.tokenization.spellings import show_spellings
 from lab.lessons.tokenization.view import TokenizationView, show_rows
-from lab.models.trace import Trace
 from lab.questions.asking import asks
-from lab.questions.basis import bet
+from lab.questions.basis import bet, derivable
 from lab.questions.question import Option, Question
 from lab.questions.returning import Spot
-from lab.text.tokenizers.wordpiece import WordSteps
 from lab.toy.data import ToyData
 from lab.ui.chips import draw_chips
 from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameters import TEXT
+from lab.ui.quiz.predictions import ask_beside
 from lab.ui.terms import say
 from lab.ui.toys.steps import show_validation
 
-_RARE = example_named("A rare word").text
-
-
-def said(reading: TextReading) -> str:
-    """Say how many words of the text are whole tokens, and into which pieces the most cut word falls."""
-    words, total = reading.words, f"The model reads {count(len(reading.encoding), 'id')} and nothing else."
-    if not words or reading.encoding.cut:
-        return total
-    lost = [word for word in words if isinstance(word, WordSteps) and word.unknown]
-    cut = [word for word in words if len(word.pieces) > 1]
-    shown = [word for word in cut if askable(word)]
-    if (at := hardest(shown)) is not None:
-        told = f"{quoted(spelled(shown[at]))} is not in the vocabulary, so it becomes {joined(shown[at].pieces)}."
-        if len(cut) > 1:
-            return f"{told} {count(len(cut) - 1, 'other word')} {'is' if len(cut) == 2 else 'are'} cut, too."
-        return f"{told} {_counted(len(words) - len(cut) - len(lost))} in the vocabulary."
-    if lost:
-        return f"The vocabulary has no token for {count(len(lost), 'word')} of your text. {total}"
-    if cut:
-        return f"{_counted(len(words) - len(cut))} in the vocabulary. {total}"
-    whole = "The only word of your text is" if len(words) == 1 else f"All {len(words)} words and signs of your text are"
-    return f"{whole} in the vocabulary. {total}"
-
-
-def _counted(whole: int) -> str:
-    """Begin a sentence about the words that are in the vocabulary, with subject and verb."""
-    if not whole:
-        return "No other word of your text is"
-    return f"{whole} other {'word or sign' if whole == 1 else 'words and signs'} {'is' if whole == 1 else 'are'}"
+CAFES = "CAFÉ café Café"
+IDEA = """
+The **tokenizer** cuts the text into **tokens**, and looks each of them up in a fixed list, the **vocabulary**. The list
+of {model} has {size:,} tokens. The model gets only the number of each token in this list, its **id**."""
+CAPTION = "The number below a token is its id. The number above it counts the tokens from 1."
+DASHED = " The model added the tokens in dashed frames."
+READING = "The model reads {ids}, and nothing else."
+CUT = " {word} is not in its vocabulary, so it becomes {pieces}."
+WRITTEN = (
+    " It reads *france*, not *France*: this tokenizer writes all letters small, and drops accents. ▢ is a token, too: "
+    "[MASK], which hides a word. Which word belongs there? All that the model gets of the sentence are these ids."
+)
+CHECKED = """
+A toy’s sentences must pass these checks. Here, your text is checked in the same way, and each word is written as its
+id. The last check fails, because no text contains every token of the vocabulary."""
 
 
 @asks(
-    basis=bet("Words with neighbouring ids have something in common.", "An id is only a place in a list."),
-    hint="Who put the words into this order? Did they know what the words mean?",
+    basis=bet("Tokens with neighbouring ids have something in common.", "An id is only a place in a list."),
+    hint="Who would have to sort more than 30,000 tokens by their meaning?",
     returns=1,
+    always=True,
 )
-def neighbours(spot: Spot) -> Question | None:
-    """Ask what follows if two words are neighbours in the vocabulary. Nothing about their meaning.
-
-    Of the words of the text, the one is taken whose vector is least like its neighbour's: two pronouns side by side
-    would speak for the wrong belief.
-    """
-    reading = reading_of(spot.trace)
-    found = [] if reading is None else list(_beside(reading))
-    if not found:
-        return None
-    word, token_id, other, near = min(found, key=lambda each: _likeness(spot.trace, each[1], each[3]))
-    why = "An id is only a place in a list. For the model, a word’s meaning begins with a vector, which lesson 2 shows."
-    return question(
-        "neighbours",
-        f"{quoted(word)} has the id {token_id:,}, and {quoted(other)} has the id {near:,}. What do these ids tell you "
-        "about the two words?",
-        [
-            Option("Nothing about their meaning", why, correct=True),
-            Option("They have nearly the same meaning", why),
-            Option("They often occur side by side", why),
-        ],
+def next_in_the_list(_: Spot) -> Question:
+    """Ask which token comes after *france* in the vocabulary."""
+    return Question(
+        "next-in-the-list",
+        "In the vocabulary of lab-minilm, *france* has the id 2,605. Which token has the id 2,606?",
+        (
+            Option(
+                "*germany*: the list is sorted by meaning",
+                "Nobody sorted the list by meaning: *germany* has the id 2,762. What makes the two alike is in the "
+                "numbers that the model has learned for them (lesson 2).",
+            ),
+            Option(
+                "*frances*: the list is sorted like a dictionary",
+                "The list of a dictionary would be sorted so. Here, *frances* has the id 10,360.",
+            ),
+            Option(
+                "*hair*: the list is sorted in neither way",
+                "An id is only a place in a list. It says nothing about what a token means, or how it is spelled.",
+                correct=True,
+            ),
+        ),
+        mixed=True,
     )
 
 
-def _beside(reading: TextReading) -> Iterator[tuple[str, int, str, int]]:
-    """The words of the text that are one token, each with its id, and its neighbours in the list with theirs."""
-    for word in reading.words:
-        piece = word.pieces[0]
-        if not (askable(word) and len(word.pieces) == 1 and word.text.strip().isalpha()):
-            continue
-        for near in (piece.token_id + 1, piece.token_id - 1):
-            other = (reading.tokenizer.id_to_token(near) or "").removeprefix("Ġ")
-            if len(other) > 2 and other.isalpha() and other.isascii():
-                yield bare(word), piece.token_id, other, near
+@asks(
+    basis=derivable(LESSON, "tokens", "what the tokenizer does to letters"),
+    hint="What does this tokenizer do to letters before it looks up a word?",
+    returns=2,
+    always=True,
+)
+def in_capitals(_: Spot) -> Question:
+    """Ask what changes for the model if a text is typed in capitals."""
+    return Question(
+        "in-capitals",
+        "Somebody shouts at lab-minilm: *PARIS IS IN FRANCE!* What does it read other than in *Paris is in France!*?",
+        (
+            Option(
+                "Nothing: the ids are the same",
+                "All letters are written small before any word is looked up, so both texts give the same ids.",
+                correct=True,
+            ),
+            Option(
+                "Other ids: *FRANCE* is another token than *France*",
+                "This is so for GPT-2, which keeps capitals. This tokenizer makes *france* of both.",
+            ),
+            Option(
+                "The same ids, and a mark for capitals",
+                "The model would lose less so. But it gets one id for each token, and no other marks.",
+            ),
+        ),
+        mixed=True,
+    )
 
 
-def _likeness(trace: Trace, one: int, other: int) -> float:
-    """The cosine of two rows of the token table."""
-    table = trace.model.weights.embeddings.token
-    return float(torch.cosine_similarity(table[one], table[other], dim=0))
+def reading(text: TextReading) -> str:
+    """Say how many ids the model reads, and into which pieces the word falls that is cut most."""
+    told, words = READING.format(ids=count(len(text.encoding), "id")), text.words
+    at = hardest(words)
+    if at is None or len(words[at].pieces) < 2:
+        return told
+    return told + CUT.format(word=quoted(spelled(words[at]).removeprefix("Ġ")), pieces=joined(words[at].pieces))
 
 
 def show(view: TokenizationView) -> None:
     """Show the whole input, cut into tokens, with the ids that the model reads."""
-    say(
-        "A model cannot read letters. So the lab cuts your text into pieces, called **tokens**, and looks up each "
-        f"token in a fixed list, the **vocabulary**. {view.model}, the model on screen, knows "
-        f"{view.trace.model.config.vocabulary:,} tokens. The model gets only the number of each token in this list, "
-        "its **id**."
-    )
-    encoding = view.trace.encoding
+    trace, encoding = view.trace, view.trace.encoding
+    say(IDEA.format(model=view.model, size=trace.model.config.vocabulary))
     draw_chips(encoding_chips(encoding), ids=encoding.token_ids)
-    dashed = " The model added the tokens in dashed frames." if any(encoding.special) else ""
-    st.caption(f"The number below a token is its id. The number above it counts the tokens from 1.{dashed}")
-    meaning(said(view.reading))
-    try_this("longer words. Into how many pieces are they cut?", "Take a sentence with rare words", {TEXT: _RARE})
+    st.caption(CAPTION + DASHED * any(encoding.special))
+    if not ask_beside(LESSON, next_in_the_list(Spot.of(trace))):
+        return
+    meaning(reading(view.reading) + WRITTEN * is_story(trace))
+    try_this("one word in three spellings.", f"Take {CAFES}", {TEXT: CAFES})
+    show_spellings(view)
     with st.expander("Every token in a table", icon=":material/table:", on_change="rerun", key="_tokens_table") as all:
         if all.open:
-            rows = partial(token_table, view.trace)
+            rows = partial(token_table, trace)
             show_rows(rows(), "tokens", rows)
-    config = view.trace.model.config
+    config = trace.model.config
     show_validation(
-        ToyData((tuple(encoding.token_ids),), config.vocabulary, config.max_tokens, 1, 0, first=0),
-        numbers=(
-            "A toy’s sentences must pass these checks. Here, your text is checked in the same way, and each word is "
-            "written as its id. The last check fails, because no text contains every token of the vocabulary."
-        ),
+        ToyData((tuple(encoding.token_ids),), config.vocabulary, config.max_tokens, 1, 0, first=0), numbers=CHECKED
     )

@@ -23,7 +23,7 @@ STAGES: Mapping[StageName, tuple[str, str]] = {
     "lowercase": ("Lower case", "Capital letters become small ones."),
 }
 
-_STARTS = "comes first and belongs to no word"
+_STARTS = "marks the beginning, and belongs to no word (lesson 3 tells what it is for)"
 _ENDS = "ends each text"
 _UNKNOWN = "replaces a word that cannot be built, for example one with a sign that is in no token"
 _HIDES = "hides a word that the model must guess"

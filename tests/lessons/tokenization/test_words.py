@@ -99,5 +99,5 @@ def test_each_special_token_has_its_role(
     if family == "gpt2":
         assert "separated" in told[theirs.eos_token]
         return
-    said = {"mask": "hides", "pad": "fills up", "unk": "replaces", "cls": "first", "sep": "ends each"}
+    said = {"mask": "hides", "pad": "fills up", "unk": "replaces", "cls": "beginning", "sep": "ends each"}
     assert all(fragment in told[getattr(theirs, f"{role}_token")] for role, fragment in said.items())

@@ -5,7 +5,9 @@ from __future__ import annotations
 from streamlit.testing.v1 import AppTest
 
 from lab.course.pages import lesson_of
+from lab.course.words import quoted
 from lab.questions.question import Option, Question
+from lab.ui.quiz import on_screen
 from lab.ui.quiz.on_screen import OnScreen
 from tests.pages.apptest import turn_to, visit, words
 from tests.sentences import CAT
@@ -184,3 +186,8 @@ def test_the_last_step_offers_the_next_lesson_and_the_last_lesson_the_end() -> N
     assert "_next_page" not in [button.key for button in to(at, "map").button]
     at = visit("11_A_task_of_your_own.py", step="Check")
     assert at.button(key="_next_page").label == "Next: The story in pictures"
+
+
+def test_a_caption_names_the_beginning_of_a_long_text() -> None:
+    assert on_screen.about({"text": "a b " * 300}).count("a b") == 30 and "…" in on_screen.about({"text": "a" * 121})
+    assert on_screen.about({"text": "a" * 120}) == f"Asked about {quoted('a' * 120)}"

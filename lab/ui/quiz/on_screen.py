@@ -65,11 +65,15 @@ class OnScreen:
         return replace(self, link={**self.link, "text": text}) if text else self
 
 
+_SHOWN = 120  # characters of a text that a caption names
+
+
 def about(link: Mapping[str, str], of: str = "", says: str = "Asked about") -> str:
     """Name the texts of a check, for its caption; a link without a sentence means the sentence of a new visit."""
     if link.get(parameters.MODE.name) == parameters.TOY:
         asked = f"{says} a toy"
     else:
         texts = [link.get(each.name, each.default) for each in (parameters.TEXT, parameters.PAIR)]
-        asked = f"{says} {' and '.join(quoted(text) for text in texts if text)}"
+        shown = [text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…" for text in texts if text]
+        asked = f"{says} {' and '.join(map(quoted, shown))}"
     return f"{asked}, {of}" if of else asked

@@ -28,8 +28,8 @@ COPIED = """
 Before layer 6, *france*’s own vector decides. In layer 6, two heads bring to the blank which country it is: with theirs
 from the sentence about Russia, *{other}* comes first."""
 NETWORK = """
-A layer also has a feed-forward network, which computes with the vector of each token alone. The answer needs that of
-layer 6: with its neurons at zero, *{country}* comes first in this sentence."""
+A layer also has a feed-forward network, which computes with the vector of each token alone. With the neurons of layer 6
+at zero, *{country}* comes first in this sentence, and not its capital."""
 SCORES = """
 The blank’s last vector is prepared once more, and compared with the row of each of {words:,} tokens. This, and a bias
 of the token, gives its logit, and softmax makes shares of the logits."""

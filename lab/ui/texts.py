@@ -160,6 +160,9 @@ def show_switch(course: str) -> None:
         if whose() == COURSE and MODEL.chosen() != DEFAULT_MODEL:
             st.caption(f"The course is about {DEFAULT_MODEL}. For other models, you see readings.", width="content")
             st.button("Take the course’s model", key="_course_model", type="tertiary", on_click=_take_model)
+        elif whose() == COURSE and _looks_elsewhere():
+            st.caption("You look at another head, layer or neuron than the course.", width="content")
+            st.button("Look where the course does", key="_course_head", type="tertiary", on_click=_look_there)
 
 
 def _switch(course: str) -> None:
@@ -185,3 +188,14 @@ def _take_typed() -> None:
 
 def _take_model() -> None:
     MODEL.set(DEFAULT_MODEL)
+
+
+def _looks_elsewhere() -> bool:
+    """Return whether the learner has chosen another head, layer or neuron than the one with which a page began."""
+    begun = st.session_state.get(FIRST_HEAD)
+    shown = tuple(st.session_state.get(each.name) for each in (LAYER, HEAD))
+    return begun is not None and (shown != begun[1] or bool(NEURON.chosen()))
+
+
+def _look_there() -> None:
+    _forget_places()

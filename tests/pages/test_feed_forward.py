@@ -85,7 +85,7 @@ def test_a_gpt2_is_shown_as_pre_norm(offer: Offer) -> None:
         if step == "neurons":
             assert any("tanh" in formula.value for formula in unfold(at, "_written_out").latex)
         if step == "residual":
-            norms = unfold(at, "_one_number").segmented_control(key="norm")
+            norms = unfold(at, "_layer_norm").segmented_control(key="norm")
             assert norms.options == ["before attention", "before the feed-forward network"]
             assert "This model is **pre-norm**" in words(at)
 
@@ -131,7 +131,7 @@ def test_excited_tokens_are_marked_in_their_texts() -> None:
 
 def test_layer_norm_is_followed_by_one_number() -> None:
     at = open_step("residual", text="She opened the door.", layer="3", token="2", norm="after attention")
-    unfold(at, "_one_number")
+    unfold(at, "_layer_norm")
     layer = lab.trace(runs.model(DEFAULT_MODEL), "She opened the door.").layer(2)
     assert layer.attention_norm is not None
     (told,) = re.findall(r"in dimension (\d+), is .* it becomes (\S+)\.", words(at).replace("\n", " "))

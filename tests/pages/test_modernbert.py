@@ -66,7 +66,7 @@ def test_the_first_layer_has_one_layer_norm(offer: Offer) -> None:
     asked = {"model": offer("modernbert"), "text": TEXT}
     page = "8_Feed-forward_and_LayerNorm.py"
     first = reveal(visit(page, step="residual", layer="1", norm="before attention", **asked))
-    assert list(unfold(first, "_one_number").segmented_control(key="norm").options) == [
+    assert list(unfold(first, "_layer_norm").segmented_control(key="norm").options) == [
         "before the feed-forward network"
     ]
     assert "This first layer has no LayerNorm before attention" in words(first)

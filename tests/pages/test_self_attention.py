@@ -206,7 +206,7 @@ def test_click_on_the_map_chooses_query_and_key() -> None:
 def test_the_formula_has_a_mask_and_the_step_says_what_it_hides() -> None:
     for model in ("lab-bert", "lab-gpt2"):
         at = reveal(visit(PAGE, step="all-rows", model=model))
-        assert r"\frac{QK^\top}{\sqrt{d_k}} + M" in at.latex[0].value and "M is a **mask**" in words(at)
+        assert r"\frac{QK^\top}{\sqrt{d_k}} + M" in at.latex[0].value and "M is the **mask**" in words(at)
 
 
 def test_a_step_with_words_of_its_own_has_no_sentence_and_no_head() -> None:

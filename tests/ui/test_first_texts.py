@@ -234,3 +234,14 @@ def test_a_chosen_place_that_a_toy_does_not_have_is_brought_inside() -> None:
     assert not at.exception
     assert place(at)[0] == 1 and place(at)[1] in (1, 2)
     assert "has 1 layers, so layer 4 became layer 1" in words(at)
+
+
+def test_who_looks_elsewhere_in_the_course_s_sentence_is_told_and_led_back() -> None:
+    at = visit(ATTENTION, step="map")
+    assert not [each for each in at.button if each.key == "_course_head"]
+    at.selectbox(key="head").set_value(2).run()
+    assert "another head, layer or neuron than the course" in words(at)
+    at.button(key="_course_head").click().run()
+    assert place(at) == (6, 4) and "another head" not in words(at)
+    turn_to(at, "scale", keep=False)
+    assert place(at) == (6, 4)

@@ -19,7 +19,7 @@ from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
 
 WANTED = """
 Neuron {neuron} of layer {layer} fires at *of* in *The capital of France*: its activation is {least}. Write a sentence
-in which an *of* excites it more, after a word that does not come before *of* in the list of **Excited by**."""
+in which an *of* excites it more, after a word that you have not seen there: not {shown}."""
 NO_WORD = "Your sentence has no *of* after a word that is one token."
 LISTED = "{word} comes before *of* in the list of **Excited by**, so this tests no guess. Take another word."
 MET = "At *of* after {word}, the activation is {value}, more than {least}. Does your guess explain this place, too?"
@@ -29,6 +29,8 @@ At *of* after {word}, the activation is {value}, which is not more than {least}.
 # The words before *of* at the strongest places of the neuron in the short texts, and in the course's sentence.
 SHOWN = frozenset({"president", "duke", "capital", "day", "man", "library", "session", "asked"})
 
+SEEN = f"{', '.join(f'*{each}*' for each in sorted(SHOWN)[:-1])} or *{max(SHOWN)}*"
+
 
 def show(view: FeedForwardView) -> None:
     """Ask the three questions, and offer the challenge, which is about the course's model."""
@@ -36,7 +38,7 @@ def show(view: FeedForwardView) -> None:
     model = view.trace.model
     if model.id == DEFAULT_MODEL:
         layer, neuron = (number + 1 for number in FAVOURITE)
-        wanted = WANTED.format(neuron=neuron, layer=layer, least=signed(in_story(model)))
+        wanted = WANTED.format(neuron=neuron, layer=layer, least=signed(in_story(model)), shown=SEEN)
         draw_challenge(LESSON, wanted, "A sentence with of", partial(look_at, model))
 
 

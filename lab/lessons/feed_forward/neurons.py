@@ -43,7 +43,7 @@ each times its neuron’s activation."""
 BELOW = " A neuron below 0 adds little, but many of them can add up."
 WHY = """
 **Why a function?** Without it, two matrices could do no more than one: $(x\\,W_1)\\,W_2 = x\\,(W_1 W_2)$. With it, each
-neuron is a condition on $x$: its vector counts where the condition is met, and hardly elsewhere."""
+neuron is a condition on $x$: its vector counts where the condition is met, and hardly elsewhere (next step)."""
 SILENT = "All activations of this layer are 0, so its network adds the same vector to every token."
 GATED = """
 In this model, each neuron has a **gate**: a second sum of the same numbers. The value of the function is multiplied by

@@ -12,7 +12,7 @@ from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
 from lab.charts.marks.plan import Box, plan
-from lab.course.words import quoted
+from lab.course.words import in_words, quoted
 from lab.evidence import story
 from lab.lessons.feed_forward import LESSON
 from lab.lessons.feed_forward.view import FeedForwardView, show_sentence
@@ -50,9 +50,9 @@ WRITTEN = """
 Attention has brought to the blank which country it is. With the network’s neurons at zero, the model names the
 country. To name the capital, it needs the network here."""
 CAVEAT = """
-The network is at zero: all its neurons are 0. A zero may take away more than what the network says (lesson 4), and
-other sentences differ: of {count} countries, the country comes first in {countries} without the network, and mostly
-it is *the* or a comma. So do not take this as a rule."""
+The network is at zero: all its neurons are 0, which may take away more than what the network says (lesson 4). Of
+{count} countries, the capital comes first in {capitals} without the network. What comes first instead differs: the
+country itself in {countries}, and mostly *the* or a comma."""
 _WORDS = 5
 
 
@@ -146,7 +146,11 @@ def show(view: FeedForwardView) -> None:
 def caveat(told: story.CourseStory) -> str:
     """Say what a zero shows, and what the words are in the sentences about the other countries."""
     rows = [row for row in told.removed if row.change == "network of the last layer at zero"]
-    return CAVEAT.format(count=len(rows), countries=sum(row.best == row.country.lower() for row in rows))
+    capitals = told.first_after("network of the last layer at zero")
+    countries = sum(row.best == row.country.lower() for row in rows)
+    return CAVEAT.format(
+        count=len(rows), capitals=in_words(capitals) if capitals else "none", countries=in_words(countries)
+    )
 
 
 def said(view: FeedForwardView) -> str:

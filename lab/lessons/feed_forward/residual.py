@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 
 import numpy as np
@@ -11,7 +10,6 @@ import streamlit as st
 from lab.analysis.layers.sublayers import NormSteps, layer_norms, norm_steps, sublayer_changes
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.cells.strips import strips
-from lab.course.sentences.looks import is_story
 from lab.course.words import signed
 from lab.figures import sublayers
 from lab.lessons.feed_forward import LESSON
@@ -33,27 +31,21 @@ IDEA = """
 Attention and the network, the **sublayers** of a layer, do not replace the vector x of a token. Each computes a
 vector Δ, and the layer goes on with x + Δ: a **residual connection**. Why?"""
 CAPTION = "A cell is the length of Δ divided by the length of x."
-# {times}: how many times as long as at any word, in the layer where it is least.
-MARK = """
-[CLS] is dark: in all layers but the last, the network adds to it a vector that is more than {times:.0f} times as long
-as at any word."""
 WHY = """
-What earlier layers wrote can go on in x. The sum also helps training (lesson 10; He et al.
-2016)."""
+What earlier layers wrote can go on in x.{counts} The sum also helps training (lesson 10; He et al. 2016)."""
 NORMALIZES = """
 **LayerNorm** brings the {width:,} numbers to one scale: mean 0, standard deviation 1. Then it multiplies each dimension
 by a learned γ, so that some count more than others{shift}."""
 SHIFT = ", and adds a learned β, so that a dimension can have another mean than 0"
 NUMBER = """
-The outlined number, in dimension {dimension}, is {x}. Less the mean ({mean}), and divided by the deviation
+One of its numbers, in dimension {dimension}, is {x}. Less the mean ({mean}), and divided by the deviation
 ({deviation}), it is {standard}. Times γ ({gamma}), plus β ({beta}), it becomes {output}."""
 READING = """
 In layer {layer}, attention adds to {token} a Δ {attention:.1f} times as long as the vector to which it is added,
 and the network one {network:.1f} times as long. LayerNorm {where} brings the vector from length {before:.2f} to
 {between:.2f} ≈ √{width}, which any vector of mean 0 and deviation 1 has; with γ and β, it is {after:.2f} long."""
-WRITTEN = """
-Beside a Δ that long, x seems lost. Yet x counts: leave it out of the last sum, and *paris* falls from {with_x:.2f} to
-{without:.2f}."""
+WRITTEN = """ In layer 6, the Δ of the network is {times:.1f} times as long, and x seems lost. Yet it counts: leave x
+out of this sum, and *paris* falls from {with_x:.2f} to {without:.2f}."""
 PLACED = {
     False: "This model is **post-norm**, like BERT: LayerNorm comes after each sum. GPT-2 is **pre-norm**: only what a "
     "sublayer reads is normalized, and the sum may grow from layer to layer.",
@@ -147,15 +139,6 @@ def farthest(steps: NormSteps) -> int:
     return int(np.abs(steps.centred).argmax())
 
 
-def at_cls(trace: Trace) -> float:
-    """Return how many times as long as at any word the Δ of the network is at [CLS]: the least of all layers but the
-    last."""
-    names = enumerate(zip(trace.labels, trace.encoding.special, strict=True))
-    words = [place for place, (label, special) in names if not special and any(map(str.isalnum, label))]
-    lengths = (trace.layer(at).ffn_output.norm(dim=-1) for at in range(trace.model.config.layers - 1))
-    return min(float(each[0] / each[words].max()) for each in lengths)
-
-
 def without_x(trace: Trace, place: int) -> tuple[float, float]:
     """Return the probability of the best word at ``place``, and its probability with Δ alone in the last sum.
 
@@ -174,8 +157,8 @@ def show(view: FeedForwardView) -> None:
     idea(IDEA)
     show_sentence(view)
     draw(partial(sublayers.changes, view.trace, view.token), "changes")
-    st.caption(CAPTION + (MARK.format(times=math.floor(at_cls(view.trace))) if is_story(view.trace) else ""))
-    say(WHY)
+    st.caption(CAPTION)
+    say(WHY.format(counts=counts(view)))
     say(NORMALIZES.format(width=view.config.width, shift=SHIFT * view.config.biases))
     if not ask_beside(LESSON, scaled_input(view.spot)):
         return
@@ -183,13 +166,22 @@ def show(view: FeedForwardView) -> None:
     every = norms(view.trace, layer, view.token)
     where = NORM.chosen() if NORM.chosen() in every else next(iter(every))
     meaning(said(view, where, every[where]))
-    with st.expander("A vector through LayerNorm", on_change="rerun", key="_one_number") as one:
-        if one.open:
+    say(one_number(every[where]))
+    with st.expander("A vector through LayerNorm", on_change="rerun", key="_layer_norm") as whole:
+        if whole.open:
             where = NORM.choose("Which LayerNorm", list(every))
             draw(partial(norm_stages, view.trace, layer, where, view.token), "layer-norm")
-            say(one_number(every[where]))
-    say(PLACED[view.config.pre_norm] + FIRST * (view.layer.weights.norm_1 is None))
+            say(PLACED[view.config.pre_norm] + FIRST * (view.layer.weights.norm_1 is None))
     code(forward.pre_norm_layer if view.config.pre_norm else forward.post_norm_layer, forward.layer_norm)
+
+
+def counts(view: FeedForwardView) -> str:
+    """Say, of the course's sentence, that x counts in the last sum; nothing of another one."""
+    if not view.in_story:
+        return ""
+    _, network = sublayer_changes(view.trace).relative[view.layer.index, :, view.token]
+    with_x, without = without_x(view.trace, view.token)
+    return WRITTEN.format(times=network, with_x=with_x, without=without)
 
 
 def one_number(steps: NormSteps) -> str:
@@ -205,11 +197,7 @@ def said(view: FeedForwardView, where: str, steps: NormSteps) -> str:
     attention, network = sublayer_changes(view.trace).relative[view.layer.index, :, view.token]
     lengths = (float(np.linalg.norm(each)) for each in (steps.x, steps.standard, steps.output))
     before, between, after = lengths
-    told = READING.format(
+    return READING.format(
         layer=view.number, token=view.name, attention=attention, network=network, where=where, before=before,
         between=between, after=after, width=view.config.width,
     )  # fmt: skip
-    if not view.in_story:
-        return told
-    with_x, without = without_x(view.trace, view.token)
-    return told + WRITTEN.format(with_x=with_x, without=without)

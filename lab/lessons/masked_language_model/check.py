@@ -30,8 +30,9 @@ _HEADS = (3, 5)  # the heads of layer 6, from 0, that look at the country in the
 LEADS = 0.15  # below this, no word leads
 WANTED = (
     "*France* decides in *The capital of France is ▢.*: with *Russia* in its place, another word comes first. There, "
-    "6-4 and 6-6 look at *France*. Must they? Write another sentence with *France* and one blank (_), about a "
-    "language, for example: *France* must decide, but neither head may give it half of the blank’s attention."
+    "6-4 and 6-6 look at *France*. Do they bring it only if they look? Write another sentence with *France* and one "
+    "blank (_), about a language, for example: *France* must decide, but neither head may give it half of the blank’s "
+    "attention."
 )
 NOT_ONE = "The sentence needs *France* once, and one blank, written as _."
 NO_WORD = "No word leads in this blank: the best one, {word}, has only {p:.2f}. Leave less room for it."

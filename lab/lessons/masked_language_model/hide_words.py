@@ -18,7 +18,7 @@ _TASK = (
     "add up to 1."
 )
 _HOW = """
-**How it learned this.** BERT’s training chose 15 % of the tokens and asked for them. If *France* was chosen,
+**What was BERT asked in training?** For 15 % of the tokens, which token it is. If *France* was chosen,
 
 | | the model read |
 |:--|:--|
@@ -33,11 +33,6 @@ _WHY = (
     "without any [MASK]: it has to learn something about the words in sight, too (Devlin et al. 2019, §3.1 and A.1)."
 )
 SEEN = 0.98
-# By the models' cards and the training's code; see training/windows.py for the eight of ten.
-LAB = {
-    "lab-minilm": "For lab-minilm, the lab chose 20 % of the tokens, in the end 15 %, and hid eight of ten, too.",
-    "lab-bert": "For lab-bert, the lab chose 35 % of the tokens, in the end 15 %, and hid eight of ten, too.",
-}
 _TURNED = "Paris is the capital of [MASK]."
 
 
@@ -47,8 +42,6 @@ def show(view: PredictionView) -> Trace:
     show_best(view, view.prediction, f"In your text, token {view.place + 1} is")
     say(_HOW)
     say(_WHY.format(seen=SEEN))
-    if view.model.id in LAB:
-        st.caption(LAB[view.model.id])
     if tells_story(view):
         try_this("turn the sentence around, and hide the country.", "Paris is the capital of ▢", {TEXT: _TURNED})
     if st.button("Watch a toy learn this", key="_to_toy", icon=":material/toys:", type="tertiary"):

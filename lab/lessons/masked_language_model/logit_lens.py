@@ -26,18 +26,21 @@ _TASK = (
     "When does the word appear? A **lens** lets the vocabulary head read the vector after each layer, as if this layer "
     "were the last. "
 )
-_PLAIN = "The **logit lens** gives the head this vector as it is."
-_FITTED = "You see a **fitted lens**: trained on other texts, it first guesses the last vector from this one."
+_PLAIN = "The **plain lens** (*logit lens*) gives the head this vector as it is."
+_FITTED = "You see a **fitted lens**: trained on other texts, it first turns the vector into a likely last one."
 READING = (
     "After {before}, the lens reads {early} first, with {p:.2f}. After layer {last}, the model says {final}, "
     "with **{q:.2f}**."
 )
 WRITTEN = "After layers 1 to 5, no word gets more than 0.10. In layer 6, two heads look at *France* (lesson 4)."
-PLAIN = "The head was trained on last vectors. So an early word shows what this lens can read, not what the model uses."
+PLAIN = (
+    "The vocabulary head was trained on last vectors. So an early word shows what this lens can read, not what the "
+    "model uses."
+)
 # With a fitted lens, the words of both lenses before the last layer.
 BOTH = (
-    "The head was trained on last vectors, so an early word depends on the lens, too: after layer {layer}, the plain "
-    "lens, which guesses nothing, reads {plain}, and the fitted one {fitted}."
+    "The vocabulary head was trained on last vectors, so an early word depends on the lens, too: after layer {layer}, "
+    "the plain lens reads {plain}, and the fitted one {fitted}."
 )
 
 

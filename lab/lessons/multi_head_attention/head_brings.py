@@ -36,7 +36,7 @@ from lab.ui.terms import say
 from lab.ui.typed import say_shortened, shorten
 
 IDEA = """
-From {query}, {key} gets {shares}. Now {query} gets what {heads} bring to {place} of another sentence. In this layer,
+From {query}, {key} gets {shares}. Now {query} gets what {heads} {brings} to {place} of another sentence. In this layer,
 all else and every other token stay as they are. Then the same with the {count} other heads of the layer."""
 READING = """
 With {heads} from the other sentence, {own} goes from {before:.2f} to **{left:.2f}**, and {other} from {far:.2f} to
@@ -45,13 +45,12 @@ STORY = "In this pair, what 6-4 and 6-6 bring decides between Paris and Moscow; 
 LIST = """
 **For other countries, too?** Mostly. The model names the capitals of {count} countries, which make {pairs:,} pairs.
 With these two heads swapped, the other capital comes first in {other:,} of them. With the ten others swapped, the own
-capital stays first in {own:,}, though often with less than half of its probability. In models that write, heads of
-late layers bring the answer itself (Geva et al. 2023); these two bring which country it is (lesson 8 goes on)."""
+capital stays first in {own:,}, though often with less than half of its probability."""
 REMOVED = """
-**Removed instead of swapped.** At zero, the two heads bring nothing, and *paris* keeps {zero:.2f}. At their mean, they
-bring every token the average of what they bring in this sentence, a part of which is about *France*: *paris* keeps
-{mean:.2f}. Of {count} countries, the capital still comes first in {zeros} at zero, and in {means} at the mean. So what
-a removal shows depends on what takes the place, and the model has met neither in training."""
+**Removed instead of swapped.** At zero, the two heads bring nothing: *paris* falls to {zero:.2f}, and *london* comes
+first. At their mean, they bring each token the same, the average over all tokens of this sentence, a part of which is
+about *France*: *paris* falls to {mean:.2f}, and still comes first. Of {count} countries, the capital still comes first
+in {zeros} at zero, and in {means} at the mean. So what a removal shows depends on what takes the place."""
 CAVEAT = (
     "A swapped run is one that the model never met. The vectors that it gets are ones that the model itself has made."
 )
@@ -231,6 +230,7 @@ def show(view: OneHead) -> Trace | None:
             query=query,
             shares=shares,
             count=count,
+            brings="bring" if len(heads) > 1 else "brings",
             place="the last token" if view.trace.model.config.causal else "the blank",
         )
     )

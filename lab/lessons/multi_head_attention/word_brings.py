@@ -45,9 +45,9 @@ A city still comes first: *france* says **which**. Without *capital*, *french* a
 *capital* says **what kind**. Without *is*, *is* itself comes first: the blank may be the verb."""
 # What is left if only the links of the heads that look at a word are cut.
 LINKS = """
-Here the word is cut off in all heads and layers. Cut only the heads that look at it from the blank, and *paris* still
-comes first without *is* ({verb:.2f}) and without *capital* ({capital:.2f}); without *France*, *{country}* does. And
-marks count, too: with the full stop cut off from everybody, a colon comes first."""
+**Is it the heads that look?** Cut only their view of the word from the blank, and leave all other ways open. Without
+*is* or *capital*, *paris* still comes first ({verb:.2f}, {capital:.2f}): the blank gets both in other ways, too.
+Without *France*, another city does."""
 LIST = """
 **In other countries’ sentences, too?** The lab asked about {all} countries; the model names the capital of {count}. In
 these {count} sentences, *is* comes first in {verbs} if *is* is cut off. The capital still comes first in {kinds} if
@@ -56,6 +56,7 @@ longer differ for the blank, and *{same}* comes first."""
 CAVEAT = """
 A cut shows that the answer changes if no token can look at the word. It does not show which vectors carry what the
 word says (lesson 9)."""
+MARKS = " Marks count, too: with the full stop cut off, a colon comes first."
 NOTHING = "There is no word here that could be cut off. Write a longer sentence."
 FIRST = " You see the first ten words."
 MOST = 10  # the most words that are cut off
@@ -113,8 +114,8 @@ def reading(asked: Asked, rows: list[CutOff]) -> str:
 def links(found: story.CourseStory) -> str:
     """Say what the model says if only the heads that look at a word cannot look at it."""
     said = {row.change: row for row in found.said}
-    verb, capital, country = (said[f"heads at {word}, link cut"] for word in story.WORDS)
-    return LINKS.format(verb=verb.probabilities[0], capital=capital.probabilities[0], country=country.words[0])
+    verb, capital, _ = (said[f"heads at {word}, link cut"] for word in story.WORDS)
+    return LINKS.format(verb=verb.probabilities[0], capital=capital.probabilities[0])
 
 
 def from_the_list(found: story.CourseStory) -> str:
@@ -162,7 +163,10 @@ def without_capital(_: Spot) -> Question:
 def what_is_left(traced: Trace, place: int) -> Heatmap:
     """Draw the four most probable words at ``place``: as the text is, and with each of its words cut off."""
     rows = cut_off(Asked(traced, place))
-    names = ["as it is", *(f"without {traced.labels[row.token]}" for row in rows[1:] if row.token is not None)]
+    cut = [row.token for row in rows if row.token is not None]
+    twice = {label for label in traced.labels if traced.labels.count(label) > 1}
+    numbers = [f" ({token + 1})" * (traced.labels[token] in twice) for token in cut]
+    names = ["as it is", *(f"without {traced.labels[each]}{at}" for each, at in zip(cut, numbers, strict=True))]
     texts = [[each.word for each in row.best] for row in rows]
     values = np.array([[each.probability for each in row.best] for row in rows])
     axes = Axis("Cut off from everybody", names), Axis("Most probable words", ["first", "second", "third", "fourth"])
@@ -193,6 +197,6 @@ def show(view: OneHead) -> Trace | None:
         say_more(from_the_list(told))
     else:
         meaning(found)
-    caption(CAVEAT)
+    caption(CAVEAT + MARKS * is_story(view.trace))
     code(Interventions.steps)
     return asked.run

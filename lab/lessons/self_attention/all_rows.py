@@ -40,15 +40,10 @@ turned, so that each key is a column) gives all scores, and the weights times V 
 READING = """
 The outlined score, {score}, is the outlined row of Q times the outlined column of Kᵀ: the query of {query} and the
 key of {key}. One product gives all {n} × {n} = {cells:,} scores, and no row has to wait for another."""
-MASK = (
-    "M is a **mask** between tokens (not [MASK], which hides a word): −∞ where one must not look at another, so that "
-    "softmax gives 0 there, and 0 everywhere else. "
-)
-MASKED = """
-BERT hides only padding, which fills up the shorter of several texts, and there is none here. GPT-2 hides the tokens
-that come later, because it learns to predict them."""
-CAUSAL = "This model hides the tokens that come later, because it learns to predict them. BERT hides none of them."
-LOCAL = "This local layer hides all tokens that are more than {window} tokens away."
+MASK = "M is the **mask** between tokens (not [MASK], which hides a word). "
+OPEN = "Here, it is 0: BERT lets every token look at all others. A model that writes, such as GPT-2, does not."
+CAUSAL = "It is −∞ for tokens that come later, so that softmax gives them 0: this model learns to predict them."
+LOCAL = "It is −∞ for tokens that are more than {window} tokens away, so that softmax gives them 0."
 
 
 def reading(spot: Spot) -> str:
@@ -153,7 +148,7 @@ def hidden(causal: bool, window: int | None) -> str:
     """Say which tokens the mask of a layer hides; ``window`` is how far a token looks in a local layer."""
     if causal:
         return CAUSAL
-    return MASKED.strip() if window is None else LOCAL.format(window=window)
+    return OPEN if window is None else LOCAL.format(window=window)
 
 
 def scores_of_meanings(model: LoadedModel, head: int, of: str) -> Heatmap:

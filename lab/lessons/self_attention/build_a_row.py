@@ -31,9 +31,9 @@ from lab.ui.terms import say
 ROWS = 16
 
 IDEA = """
-Why does {query} look there? {before} its vector *x*, {width:,} numbers. Times a learned **matrix** $W_Q${bias}, *x*
-{scaled}becomes its **query**: {d_k} numbers for this head. $W_K$ and $W_V$ make the **key** and the **value** of every
-token in the same way. The rest you have computed by hand: press Play."""
+How does {query} come to look there? {before} its vector *x*, {width:,} numbers. Times a learned **matrix**
+$W_Q${bias}, *x* {scaled}becomes its **query**: {d_k} numbers for this head. $W_K$ and $W_V$ make the **key** and the
+**value** of every token in the same way. The rest you have computed by hand: press Play."""
 FIRST, LATER = "The table of words and places has made", "The layers before this one have made"
 # One sentence for each of the four stages of the figure.
 SCORES = (

@@ -20,9 +20,9 @@ from lab.ui.quiz.done import awaits_answer
 from lab.ui.terms import say
 
 IDEA = """
-A blank is the same in every text, so what fills it has to come from other tokens. Here are three made-up tokens,
-so small that you can check every number. Each token has a **query** (what it looks for), a **key** (what it offers)
-and a **value** (what it passes on)."""
+The vector of a blank says nothing of the other words, so what fills it has to come from them. Here are three made-up
+tokens, so small that you can check every number. Each token has a **query** (what it looks for), a **key** (what it
+offers) and a **value** (what it passes on)."""
 FINDING = """
 *sun* looks most at *sun* and *light*, whose keys fit its query: **0.446** each. The values arrive in these shares."""
 DONE = """
@@ -65,7 +65,10 @@ def worked(found: WorkedExample, row: int) -> str:
     rows = (
         ("**Score**: query times key, number by number, added up", *products),
         ("**÷ √d**: d is how many numbers a query has, here 2", *scaled),
-        ("**Softmax**: e to the power of each, divided by the sum of all three", *(f"**{each}**" for each in weights)),
+        (
+            "**Weights**, by softmax: e to the power of each, divided by the sum of all three",
+            *(f"**{each}**" for each in weights),
+        ),
     )
     table = "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
     return f"| | {heads} |\n|---|---|---|---|\n{table}\n\nThe values, in these shares: {mixed} ≈ **({x:.1f}, {y:.1f})**"

@@ -34,13 +34,11 @@ ARCS = "On the first page, this look is a part of the link that lights up in lay
 MAP = "Here is the whole map of this head. Each row is a token that looks, and the **weights** of a row add up to 1."
 # {least}: the least share that a row of the words and the full stop gives to [CLS] and [SEP].
 RESTING = """
-In the rows of the other words and of the full stop, [CLS] and [SEP] together get {least:.2f} or more. [CLS] itself
-looks at *france*."""
+In the rows of the other words and of the full stop, [CLS] and [SEP] together get {least:.2f} or more."""
 CLS = """
-**[CLS]** is the mark at the beginning of every text. In BERT’s training, its last vector had one task of its own:
-does a second text follow the first? (Lesson 9, **Next sentence**.) Why do heads look at a mark? A row has to add up
-to 1, also if a head finds nothing to look for. Clark et al. (2019, §3.2) suppose that it then rests at [CLS] or
-[SEP]."""
+**[CLS]** is the mark at the beginning of every text, and belongs to no word. Why do heads look at it? A row has to add
+up to 1, also if a head finds nothing to look for. Clark et al. (2019, §3.2) suppose that it then rests at [CLS] or
+[SEP]. (BERT was also trained to read from [CLS] whether a second text follows: lesson 9, **Next sentence**.)"""
 CAVEAT = "Where a head looks is not yet what arrives, and not yet what matters. The next steps show both."
 
 

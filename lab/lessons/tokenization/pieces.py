@@ -66,8 +66,8 @@ def another_word(_: Spot) -> Question:
         (
             Option(
                 "paris · ##ians",
-                "*paris* is the word that you know best. But a longer beginning is in the vocabulary, and the tokenizer "
-                "takes the longest.",
+                "*paris* is the word that you know best. But a longer beginning is in the vocabulary, and the "
+                "tokenizer takes the longest.",
             ),
             Option(
                 "parisian · ##s",

@@ -10,19 +10,19 @@ PAGE = "2_Embeddings.py"
 
 
 def test_the_word_that_is_tried_is_chosen_wherever_the_learner_looked_before() -> None:
-    """*brother* is token 5, and so is *Monday* in the sentence that is tried."""
-    at = visit(PAGE, step="like-words")
+    """*france* is token 5, and *Monday* is token 5 in the sentence that is tried."""
+    at = reveal(visit(PAGE, step="like-words"))
     at.session_state["token"] = 5
     at.run()
     at.button(key="_try").click().run()
     assert sentence_of(at)[0]["labels"][looks(at)[0]].lower() == "monday"
     at.button(key="_try_back").click().run()
-    assert sentence_of(at)[0]["labels"][looks(at)[0]] == "brother"
+    assert sentence_of(at)[0]["labels"][looks(at)[0]] == "france"
 
 
 def test_a_sentence_that_was_tried_does_not_come_along_to_the_next_step_or_page() -> None:
     for leave in ("_next_step", "_next_page"):
-        at = visit(PAGE, step="like-words", text=CAT)
+        at = reveal(visit(PAGE, step="like-words", text=CAT))
         at.button(key="_try").click().run()
         assert "Monday" in (at.text_area(key="text").value or "")
         at = click(at, leave) if leave == "_next_step" else to(at, "pages/3_Self-attention.py")
@@ -34,7 +34,7 @@ def test_a_sentence_that_was_tried_does_not_come_along_to_the_next_step_or_page(
 
 
 def test_what_is_typed_after_a_try_is_the_learner_s_own_and_comes_along() -> None:
-    at = visit(PAGE, step="like-words", text=CAT)
+    at = reveal(visit(PAGE, step="like-words", text=CAT))
     at.button(key="_try").click().run()
     at.text_area(key="text").set_value("Birds fly south.").run()
     turn_to(at, "vectors").segmented_control(key="_whose").set_value("Yours").run()

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from lab.models.encoding import Encoding
@@ -104,43 +103,6 @@ def with_segments(encoding: Encoding, change: SegmentChange) -> Encoding:
     if change == "swapped":
         return replace(encoding, segment_ids=tuple(1 - segment for segment in encoding.segment_ids))
     return encoding
-
-
-@dataclass(frozen=True, eq=False)
-class Movement:
-    """The distances that hidden states move if the input of the first layer is changed. ``distance`` (L+1, n) is ‖after
-    - before‖ / ‖before‖ for each vector.
-
-    ``follows`` is the probability that the second text follows the first, before and after; None without
-    a second text, or without a head that predicts this probability.
-    """
-
-    distance: Values
-    follows: tuple[float, float] | None
-
-
-@once
-def segment_movement(trace: Trace, change: SegmentChange) -> Movement:
-    """Run the same tokens with other segment ids (or without segment vectors) and measure the movement.
-
-    Raises ValueError for a model without the segments that the change needs.
-    """
-    needed = 1 if change == "left out" else 2
-    if trace.model.config.segments < needed:
-        raise ValueError(f"{change}: {trace.model.id} has {trace.model.config.segments} segments, not {needed}.")
-    changes = replace(trace.interventions, no_segments=change == "left out")
-    after = trace_encoding(trace.model, with_segments(trace.encoding, change), changes)
-    follows = None
-    if trace.pair is not None and trace.model.pairs:
-        first, second = (each.pair_logits.softmax(-1)[0].item() for each in (trace, after))
-        follows = (first, second)
-    return Movement(_relative(trace.hidden_states, after.hidden_states), follows)
-
-
-def _relative(before: torch.Tensor, after: torch.Tensor) -> Values:
-    size = before.double().norm(dim=-1)
-    moved: Values = ((after.double() - before.double()).norm(dim=-1) / size.clamp_min(1e-12)).numpy()
-    return moved
 
 
 def new_order(order: Order, n: int) -> tuple[int, ...]:

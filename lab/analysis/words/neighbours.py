@@ -6,7 +6,7 @@ direction, 0 if they form a right angle. Tokens, layers and ids count from 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -156,12 +156,6 @@ def cosine_by_state(first: Trace, token: int, second: Trace, other: int) -> Valu
     here = torch.cat([first.hidden_states[:-1, token], first.output[None, token]]).double()
     there = torch.cat([second.hidden_states[:-1, other], second.output[None, other]]).double()
     return torch.nn.functional.cosine_similarity(here, there, dim=-1).numpy()
-
-
-def token_twice(token_ids: Iterable[int], token: int) -> int | None:
-    """Return the first other place with the same token as at ``token``; None if the token occurs only once."""
-    ids = list(token_ids)
-    return next((place for place, each in enumerate(ids) if each == ids[token] and place != token), None)
 
 
 def _nearest(cosines: Values, k: int, of: Callable[[int], Neighbour]) -> Neighbours:

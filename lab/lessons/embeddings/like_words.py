@@ -7,9 +7,9 @@ from functools import partial
 import streamlit as st
 from torch.nn.functional import cosine_similarity
 
-from lab.analysis.words.neighbours import is_whole, nearest_in_table, some, vocabulary_words
+from lab.analysis.words.neighbours import nearest_in_table, some, vocabulary_words
 from lab.course.sentences.uses import place_of
-from lab.course.words import listed, named, quoted, signed
+from lab.course.words import listed, quoted, signed
 from lab.figures import near_words
 from lab.figures.near_words import NAMED, in_table
 from lab.lessons.embeddings import LESSON
@@ -21,8 +21,7 @@ from lab.models.memo import once
 from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import bet, derivable
-from lab.questions.kinds import which_holds
-from lab.questions.question import MARGIN, Option, Question, shuffled
+from lab.questions.question import Option, Question
 from lab.questions.returning import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this
@@ -33,38 +32,92 @@ from lab.ui.sentence import show_sentence
 from lab.ui.terms import say
 
 IDEA = """
-For each token, the model looks up a row of numbers in a table that it has learned: the token’s **vector**. One row says
-nothing, but two rows can be compared. For their **dot product**, multiply them number by number, and add up the
-products. The **cosine** is the dot product divided by both lengths: 1 if the vectors point the same way, 0 at a
-right angle, −1 if they point in opposite directions. Which words have rows like the row of your word?"""
+For each token, the model looks up a row of numbers in a table that it has learned: the token’s **vector**. The
+**cosine** compares the directions of two vectors: 1 if they point the same way, 0 at a right angle, −1 if they point in
+opposite directions. Which rows are like the row of {word}?"""
+CAPTION = """
+The lab compares all tokens that begin a word and have at least two letters. The dashed line is their mean."""
+READING = "Nearest to {word} {verb} {near}. The mean cosine over all {count:,} other words is {mean}."
+WRITTEN = " Other countries are near, and so are *french* and *paris*. One reading: they occur in similar texts."
+ALONE = "The vocabulary has no other word to compare with {word}."
+WORKED = """
+The cosine of {word} and {nearest} is their **dot product** (multiply the {width} numbers of both, one by one, and add
+up the products), divided by both lengths:"""
 _DAYS = "He came on Monday with three friends."
-_DAY, _NUMBER = "Monday", "three"
-# The ranks of the wrong words in the list of neighbours, from 0.
-_RANKS = (60, 400, 1500)
-# The least distance of the nearest word's cosine from the mean over all words, for a question.
-_CLEAR = 0.25
+_DAY = "Monday"
+
+
+@asks(
+    basis=bet(
+        "Words with similar rows are spelled alike, or have ids side by side.",
+        "Words with similar rows are used in similar ways.",
+    ),
+    hint="The model learned the rows from texts. Which words occur in similar texts?",
+    returns=1,
+    always=True,
+)
+def nearest_word(_: Spot) -> Question:
+    """Ask which of three words has the row most like the row of *france*."""
+    return Question(
+        "nearest-word",
+        "Which of these tokens has the row that is most like the row of *france* in lab-minilm?",
+        (
+            Option(
+                "*frances*, which is spelled nearly alike",
+                "The model never sees letters. The cosine is 0.28, because other texts are about Frances.",
+            ),
+            Option(
+                "*hair*, which has the next id",
+                "An id is only a place in a list. The cosine is 0.01, as for most pairs of words.",
+            ),
+            Option(
+                "*italy*, which is a country, too",
+                "The cosine is 0.55. The rows were learned from texts, and both words occur in similar ones.",
+                correct=True,
+            ),
+        ),
+        mixed=True,
+    )
+
+
+@asks(
+    basis=derivable(LESSON, "like-words", "the cosine, a dot product divided by both lengths"),
+    hint="The cosine divides by both lengths. What happens to it if one vector becomes twice as long?",
+    returns=3,
+    always=True,
+)
+def cosine_of_one(_: Spot) -> Question:
+    """Ask what the cosine 1 says about two vectors: they point the same way, but need not be equal."""
+    return Question(
+        "cosine-of-one",
+        "The cosine of two vectors is 1. What is certain?",
+        (
+            Option(
+                "They point the same way, but their lengths can differ",
+                "The cosine divides by both lengths, so it compares only directions.",
+                correct=True,
+            ),
+            Option(
+                "They are equal in every number, or else it would be less",
+                "Equal vectors have the cosine 1. But so have a vector and its double.",
+            ),
+            Option(
+                "Their words have the same meaning in all texts",
+                "Like rows show that words are used in similar ways. *hot* and *cold* are, too.",
+            ),
+        ),
+        mixed=True,
+    )
 
 
 def said(trace: Trace, token: int) -> str:
     """Say which rows of the token table are most like the row of ``token``, and how similar they are."""
-    token_id, word = trace.token_ids[token], quoted(trace.labels[token])
-    found = in_table(trace, token)
+    word, found = quoted(trace.labels[token]), in_table(trace, token)
     if not found.nearest:
-        return f"The vocabulary has no other word to compare with {word}."
-    best, others = found.nearest[0].cosine, f"{found.count:,} other word{'s' * (found.count != 1)}"
-    if best - found.mean < MARGIN:
-        return (
-            f"No row is clearly nearest: of {others}, even the nearest has only the cosine {signed(best)} with {word}."
-        )
-    near = found.nearest[:NAMED]
-    told = listed([f"{quoted(each.word)} ({signed(each.cosine)})" for each in near])
-    most = (
-        f"Nearest to {word} {'are' if len(near) > 1 else 'is'} {told}. The mean cosine over all {others} is "
-        f"{signed(found.mean)}."
-    )
-    if trace.encoding.special[token] or not is_whole(trace.model.tokenizer, token_id):
-        return f"{most} (But {word} is not a whole word, so do not expect a meaning.)"
-    return most
+        return ALONE.format(word=word)
+    near = [f"{quoted(each.word)} ({signed(each.cosine)})" for each in found.nearest[:NAMED]]
+    numbers = {"verb": "are" if len(near) > 1 else "is", "count": found.count, "mean": signed(found.mean)}
+    return READING.format(word=word, near=listed(near), **numbers)
 
 
 def worked(trace: Trace, token: int) -> str:
@@ -95,97 +148,31 @@ def nearest_row(model: LoadedModel, token_id: int) -> int | None:
     return None if best is None else best[1]
 
 
-@asks(
-    basis=bet(
-        "Words with similar rows are spelled alike, or have ids side by side.",
-        "Words with similar rows are used in similar ways.",
-    ),
-    hint="Which words can take the place of this word in a text? Their rows point the same way.",
-    returns=1,
-)
-def nearest_word(spot: Spot) -> Question | None:
-    """Ask which of four words has the row most like the query's row. None for a token that is not a whole word."""
-    trace, token = spot.trace, spot.query
-    token_id = trace.token_ids[token]
-    if trace.encoding.special[token] or not is_whole(trace.model.tokenizer, token_id):
-        return None
-    found = nearest_in_table(trace.model, token_id, _RANKS[-1] + 1)
-    if len(found.nearest) <= _RANKS[-1] or found.nearest[0].cosine < found.mean + _CLEAR:
-        return None
-    best, *wrong = (found.nearest[rank] for rank in (0, *_RANKS))
-    if best.cosine - wrong[0].cosine < MARGIN:
-        return None
-    told = f"The cosine of {quoted(best.word)} is {best.cosine:.2f}, the largest of all {found.count:,} words"
-    options = [Option(quoted(best.word), f"{told}.", correct=True)] + [
-        Option(quoted(each.word), f"{told}. For {quoted(each.word)} it is {each.cosine:.2f}.") for each in wrong
-    ]
-    prompt = f"Which of these words has the row that is most similar to the row of {named(trace, token)}?"
-    return shuffled("nearest-word", prompt, options)
-
-
-@asks(
-    basis=derivable(LESSON, "like-words", "the cosine, a dot product divided by both lengths"),
-    hint="The cosine divides by both lengths. What happens to it if one vector becomes twice as long?",
-    returns=3,
-    always=True,
-)
-def cosine_of_one(spot: Spot) -> Question:
-    """Ask what the cosine 1 says about two vectors: they point the same way, but need not be equal."""
-    why = "The cosine divides by both lengths, so it compares only directions. One of the vectors can be longer."
-    outcomes = {
-        "They point the same way, but their lengths can differ": True,
-        "They are equal in every number": False,
-        "Their words have the same meaning": False,
-    }
-    return which_holds("cosine-of-one", "The cosine of two vectors is 1. What is certain?", why, outcomes, mixed=True)
-
-
 def show(view: EmbeddingView) -> None:
-    """Show the words whose rows of the token table are most like the row of the chosen word."""
-    idea(IDEA)
-    show_sentence(view.trace, view.token)
-    _show_in_table(view)
-    st.caption(
-        "The lab compares all tokens that begin a word and have at least two letters. The dashed line is their mean."
-    )
-    meaning(said(view.trace, view.token))
-    _show_worked(view)
+    """Ask which word is like *france*; then show the words whose rows are most like the row of the chosen word."""
+    trace = view.trace
+    idea(IDEA.format(word=view.word))
+    show_sentence(trace, view.token)
+    if not ask_beside(LESSON, None if view.of_toy else nearest_word(view.spot)):
+        return
+    found = in_table(trace, view.token)
+    if found.nearest:
+        draw(partial(near_words.near_in_table, trace, view.token), "near-in-table")
+        st.caption(CAPTION)
+    meaning(said(trace, view.token) + WRITTEN * view.at_france)
+    if formula := worked(trace, view.token):
+        say(WORKED.format(word=view.word, nearest=quoted(found.nearest[0].word), width=view.width))
+        st.latex(formula)
     if not view.of_toy:
-        _show_another(view)
-    ask_beside(LESSON, cosine_of_one(view.spot))
-    if not view.of_toy:
+        _offer_a_day(view)
         with st.expander("Can words be added? king − man + woman", on_change="rerun", key="_king_and_queen") as sums:
             if sums.open:
                 show_word_sums(view)
     code(nearest_in_table)
 
 
-def _show_in_table(view: EmbeddingView) -> None:
-    """Draw the bars of the nearest words; draw nothing for a vocabulary of one word."""
-    if near_words.in_table(view.trace, view.token).nearest:
-        draw(partial(near_words.near_in_table, view.trace, view.token), "near-in-table")
-
-
-def _show_worked(view: EmbeddingView) -> None:
-    """Work out the highest cosine of the figure."""
-    formula = worked(view.trace, view.token)
-    if formula:
-        nearest = quoted(in_table(view.trace, view.token).nearest[0].word)
-        say(f"This is how the cosine of {view.word} and {nearest} follows from their {view.width} numbers each:")
-        st.latex(formula)
-
-
-def _show_another(view: EmbeddingView) -> None:
-    """Offer a day of the week, and from there a number."""
+def _offer_a_day(view: EmbeddingView) -> None:
     model = view.trace.model
-    encoding = encode(model.tokenizer, model.config, _DAYS)
-    here = TEXT.chosen() == _DAYS
-    for word, kind in ((_DAY, "day of the week"), (_NUMBER, "number")):
-        place = place_of(encoding, word)
-        if place is not None and not (here and view.token == place):
-            try_this(
-                f"a {kind}. Which words are most similar to *{word}*?",
-                f"Take *{word}*",
-                {TEXT: _DAYS, TOKEN: place + 1},
-            )
-            return
+    place = place_of(encode(model.tokenizer, model.config, _DAYS), _DAY)
+    if place is not None:
+        try_this("a day of the week.", f"Take *{_DAY}*", {TEXT: _DAYS, TOKEN: place + 1})

@@ -9,20 +9,19 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.layers.embeddings import WorkedDimension, worked_dimension
-from lab.course.words import listed, signed, told_apart
+from lab.course.words import listed, signed
 from lab.figures import embeddings
 from lab.figures.embeddings import stretch
 from lab.figures.sentence import sentence
 from lab.lessons.embeddings import LESSON
-from lab.lessons.embeddings.segments import EXAMPLE, segments_listed, show_segments, without_segments
+from lab.lessons.embeddings.segments import PAIR, segments_listed, show_segments, without_segments
 from lab.lessons.embeddings.view import EmbeddingView, choose_dimensions
 from lab.models import forward
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
-from lab.questions.kinds import which_holds
-from lab.questions.question import Question
+from lab.questions.question import Option, Question
 from lab.questions.returning import Spot
 from lab.ui import runs, selection
 from lab.ui.drawing import code, draw, draw_cells
@@ -31,14 +30,59 @@ from lab.ui.frame.header import idea
 from lab.ui.parameters import DIMENSION
 from lab.ui.quiz.predictions import ask_beside
 from lab.ui.sentence import show_row, show_sentence
-from lab.ui.shared.borrowed import borrows
 from lab.ui.terms import say
+from lab.ui.texts import COURSE, whose
 
 IDEA = """
 The row says which word a token is, but not where it is. So BERT looks up a vector for the token’s place (its
 **position**), too, and one for its segment. The first layer reads only one vector, so they are added."""
+SEGMENTS = """
+BERT can read two texts at once, such as a question and an answer. The **segment** vector says to which of the two a
+token belongs: {listed}."""
+ONE_SPACE = "The {count} vectors share **one space**: each number is added to the numbers of the same dimension. "
+CLICK = "**Dimension {dimension}** of {word}. Click another column to work it out."
+ADDS_NOTHING = """
+{model} adds nothing: a token has only the vector of its word. Each layer brings in the place later, as the step
+**Rotary** shows."""
+LENGTHS = "These are the lengths of the vectors of {word}: {lengths}."
+NO_NORM = """
+{model} has no LayerNorm here. The sum itself enters layer 1, and each layer normalizes its own input (Radford et al.
+2019, §2.3)."""
+NORM = """
+**LayerNorm** (lesson 8) brings the numbers of every token to the same scale: less their mean, divided by their standard
+deviation, times a learned number γ of the dimension, plus a learned β. The model has {value:.4f} at this place."""
 # The source of each vector of a sum, as worded inside a sentence.
 _SOURCES = {"token": "the word", "position": "the place", "segment": "the segment"}
+
+
+@asks(
+    basis=derivable(LESSON, "sum", "the vectors that are added"),
+    hint="Which vectors are added for a token? On what does each of them depend?",
+    returns=2,
+    always=True,
+)
+def what_changes(_: Spot) -> Question:
+    """Ask what can change the vector with which a word enters layer 1: its place and segment, never the other words."""
+    return Question(
+        "what-changes",
+        "Layer 1 of BERT reads a vector for *France*. What can change this vector?",
+        (
+            Option(
+                "Other words around it",
+                "The table has one row for a word, whatever is beside it. The layers bring in the other words.",
+            ),
+            Option(
+                "Another place in the text",
+                "The vector of the place is added, so *France* as token 2 enters with other numbers than as token 5.",
+                correct=True,
+            ),
+            Option(
+                "Another meaning: the country, or Anatole France",
+                "One would wish so. But one row serves all meanings, and it is the layers that can tell them apart.",
+            ),
+        ),
+        mixed=True,
+    )
 
 
 def said(worked: WorkedDimension, dimension: int) -> str:
@@ -46,44 +90,11 @@ def said(worked: WorkedDimension, dimension: int) -> str:
     if len(worked.summands) == 1:
         return f"In dimension {dimension + 1}, the word alone gives {signed(worked.total)}."
     most, *rest = sorted(worked.summands, key=lambda name: -abs(worked.summands[name]))
-    told = [f"{_SOURCES[name]} gives {_three(worked.summands[name])}" for name in rest]
+    told = [f"{_SOURCES[name]} gives {signed(worked.summands[name], 3)}" for name in rest]
     return (
-        f"In dimension {dimension + 1}, {_SOURCES[most]} contributes most: {_three(worked.summands[most])}; "
+        f"In dimension {dimension + 1}, {_SOURCES[most]} contributes most: {signed(worked.summands[most], 3)}; "
         f"{listed(told)}."
     )
-
-
-def _three(value: float) -> str:
-    """Write a number with three decimals and a true minus sign."""
-    return f"{value:.3f}".replace("-", "−")
-
-
-@asks(
-    "token",
-    basis=derivable(LESSON, "sum", "the vectors that are added"),
-    hint="Which vectors are added for a token? On what does each of them depend?",
-    returns=2,
-)
-def what_changes(spot: Spot) -> Question:
-    """Ask what changes the vector that enters layer 1: what the model adds, never the other words."""
-    config, trace = spot.trace.model.config, spot.trace
-    added, segments = trace.model.weights.embeddings.position is not None, config.segments > 1
-    whose = told_apart(trace, spot.query)
-    also = "the place" + (" and the segment" if segments else "")
-    why = (
-        f"The vector is made of the row of {whose} and "
-        + (f"the vectors of {also}" if segments else f"the vector of {also}")
-        if added
-        else f"The vector is the row of {whose}, and nothing is added"
-    ) + ". The layers bring in the other words later."
-    outcomes = {
-        "Another place in the text" + (", or the other segment" if segments else ""): added,
-        "Other words around it": False,
-        "Another meaning in its sentence": False,
-        "Nothing: it is the same in every text": not added,
-    }
-    prompt = f"What can change the vector of {whose} that enters layer 1?"
-    return which_holds("what-changes", prompt, why, outcomes, mixed=True)
 
 
 def bracketed(value: float) -> str:
@@ -97,7 +108,7 @@ def show(view: EmbeddingView) -> Trace:
     view = _show_a_pair(view)
     pair = view.trace.model.config.segments > 1 and bool(view.trace.pair)
     if pair:
-        _show_segments_of(view)
+        say(SEGMENTS.format(listed=segments_listed(view.trace.segment_ids)))
     elif not view.of_toy and (why := without_segments(view.trace.model.config)) is not None:
         say(f"{view.model} {why}")
     first = choose_dimensions(view.width)
@@ -124,32 +135,20 @@ def show(view: EmbeddingView) -> Trace:
 
 
 def _show_a_pair(view: EmbeddingView) -> EmbeddingView:
-    """The learner's token, or a token of the lab's own pair if the learner's text is no pair that shows segments.
-
-    Only this step uses the lab's pair: it is in no link, and the learner's text stays as it is.
-    """
+    """The learner's token, or on the course's sentence a token of its pair, because only a pair shows segments."""
     trace = view.trace
-    needed = not trace.pair and trace.model.config.segments > 1 and not view.of_toy
-    if not needed or not borrows("segments", "only a pair of texts shows segments."):
+    if view.of_toy or trace.model.config.segments < 2 or whose() != COURSE:
         show_sentence(trace, view.token)
         return view
-    example = runs.run(trace.model.id, EXAMPLE.text, EXAMPLE.pair, Interventions())
+    pair = runs.run(trace.model.id, *PAIR, Interventions())
     name = f"_sum_token.{trace.model.id}"
-    token = st.session_state.setdefault(name, example.segment_ids.index(1))
+    token = st.session_state.setdefault(name, pair.segment_ids.index(1))
 
     def take(query: int, _: int) -> None:
         st.session_state[name] = query
 
-    show_row(sentence(example, token), take)
-    return replace(view, trace=example, token=token, key=token)
-
-
-def _show_segments_of(view: EmbeddingView) -> None:
-    """Say why BERT reads two texts, and which token of this input is in which of them."""
-    say(
-        "BERT can read two texts at once, such as a question and an answer. The **segment** vector says to which of "
-        f"the two a token belongs: {segments_listed(view.trace.segment_ids)}."
-    )
+    show_row(sentence(pair, token), take)
+    return replace(view, trace=pair, token=token, key=token)
 
 
 def _chosen_dimension(view: EmbeddingView, shown: slice) -> int:
@@ -160,22 +159,11 @@ def _chosen_dimension(view: EmbeddingView, shown: slice) -> int:
     return shown.start + int(np.abs(view.parts["sum"][view.token, shown]).argmax())
 
 
-def one_space(worked: WorkedDimension) -> str:
-    """Say that the vectors that are added have the same dimensions; "" if nothing is added."""
-    if len(worked.summands) == 1:
-        return ""
-    count = {2: "two", 3: "three"}[len(worked.summands)]
-    return f"The {count} vectors share **one space**: each number is added to the numbers of the same dimension."
-
-
 def _show_sum(view: EmbeddingView, worked: WorkedDimension, dimension: int) -> None:
-    asked = f"**Dimension {dimension + 1}** of {view.word}. Click another column to work it out."
-    say(f"{one_space(worked)} {asked}".strip())
-    if len(worked.summands) == 1:
-        say(
-            f"{view.model} adds nothing: a token has only the vector of its word. Each layer brings in the place "
-            "later, as the step **Rotary** shows."
-        )
+    count = {2: "two", 3: "three"}.get(len(worked.summands))
+    say((ONE_SPACE.format(count=count) if count else "") + CLICK.format(dimension=dimension + 1, word=view.word))
+    if count is None:
+        say(ADDS_NOTHING.format(model=view.model))
     terms = " + ".join(
         rf"\underbrace{{{bracketed(value)}}}_{{\text{{{name}}}}}" for name, value in worked.summands.items()
     )
@@ -185,28 +173,12 @@ def _show_sum(view: EmbeddingView, worked: WorkedDimension, dimension: int) -> N
 def _show_norm(view: EmbeddingView, worked: WorkedDimension, first: int, dimension: int) -> None:
     """Give the lengths of the vectors; show LayerNorm of the sum, or say why there is none."""
     lengths = [f"{name} {np.linalg.norm(view.parts[name][view.token]):.2f}" for name in (*worked.summands, "sum")]
-    say(f"These are the lengths of the vectors of {view.word}: {', '.join(lengths)}.")
+    say(LENGTHS.format(word=view.word, lengths=", ".join(lengths)))
     norm, own = worked.norm, view.trace.model.weights.embeddings.norm
     if norm is None or own is None:
-        say(
-            f"{view.model} has no LayerNorm here. The sum itself enters layer 1, and each layer normalizes its own "
-            "input (Radford et al. 2019, §2.3)."
-        )
+        say(NO_NORM.format(model=view.model))
         return
-    say(
-        "**LayerNorm** brings the numbers of every token to the same scale. It subtracts their mean and divides by "
-        "their standard deviation. Then it multiplies each dimension by a learned number γ"
-        + (
-            " and adds a learned β."
-            if view.trace.model.config.biases
-            else f". {view.model} adds no β, so here it is 0."
-        )
-    )
+    say(NORM.format(value=float(view.parts["LayerNorm"][view.token, dimension])))
     draw(partial(embeddings.layer_norm, view.trace, view.token, first, dimension), "layer-norm")
     st.latex(rf"\frac{{{worked.total:.4f} - {bracketed(norm.mean)}}}{{{norm.deviation:.4f}}} = {norm.normalized:.4f}")
     st.latex(rf"{norm.gamma:.4f} \cdot {bracketed(norm.normalized)} + {bracketed(norm.beta)} = {norm.output:.4f}")
-    shown_value = float(view.parts["LayerNorm"][view.token, dimension])
-    say(
-        f"These are the mean and the deviation of all {view.width} numbers of this token. The model has "
-        f"{shown_value:.4f} at this place."
-    )

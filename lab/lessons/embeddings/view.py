@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from lab.analysis.layers.embeddings import Array, parts
+from lab.course.sentences.looks import is_story
 from lab.course.words import quoted
 from lab.figures.embeddings import DIMENSIONS
 from lab.models.trace import Trace
@@ -14,6 +15,8 @@ from lab.ui import selection, sidebar
 from lab.ui.chosen_tokens import with_tokens
 from lab.ui.page import LessonPage
 from lab.ui.parameters import FIRST_DIMENSION, MODE, TOY
+
+_FRANCE = "france"
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,11 @@ class EmbeddingView:
     def word(self) -> str:
         return quoted(self.trace.labels[self.token])
 
+    @property
+    def at_france(self) -> bool:
+        """Whether *france* is chosen in the sentence about which the course is written."""
+        return is_story(self.trace) and self.trace.labels[self.token] == _FRANCE
+
 
 def choose_dimensions(width: int) -> int:
     """The first of the 64 dimensions that are drawn, from 0; a narrow model is drawn whole, from 0 on."""
@@ -76,6 +84,6 @@ def choose_dimensions(width: int) -> int:
 
 
 def look(page: LessonPage, trace: Trace) -> EmbeddingView:
-    """The selected tokens, moved to places inside this text."""
-    token, key = with_tokens(trace)
+    """The selected tokens, moved to places inside this text; in the course's sentence, *france* until one is chosen."""
+    token, key = with_tokens(trace, first=trace.labels.index(_FRANCE) if is_story(trace) else None)
     return EmbeddingView(page, trace, token, key, page.selection[MODE] == TOY)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -19,12 +19,10 @@ from lab.analysis.layers.embeddings import (
     permutation_gap,
     position_rows,
     reordered,
-    segment_movement,
     with_segments,
     worked_dimension,
 )
 from lab.models.interventions import Interventions
-from lab.models.reference import reference
 from lab.models.tensors import tensor
 from lab.models.trace import Trace, trace_encoding
 from lab.toy.models import constructed_toy, random_toy
@@ -99,43 +97,6 @@ def test_position_rows_begin_where_the_first_token_stands(
 def test_there_are_no_position_rows_without_a_table(tiny_checkpoint: TinyCheckpoint) -> None:
     with pytest.raises(ValueError, match="has learned no vectors of positions"):
         position_rows(run(tiny_checkpoint, "modernbert").model, 9)
-
-
-@pytest.mark.parametrize("change", ["all 0", "swapped"])
-def test_other_segment_ids_move_what_hugging_face_moves(change: Any, tiny_checkpoint: TinyCheckpoint) -> None:
-    trace = run(tiny_checkpoint, "bert", PAIR)
-    ids = [0 if change == "all 0" else 1 - each for each in trace.segment_ids]
-    module = reference(trace.model)
-    with torch.inference_mode():
-        before, after = (
-            module(
-                input_ids=torch.tensor([trace.token_ids]),
-                token_type_ids=torch.tensor([segments]),
-                output_hidden_states=True,
-            )
-            for segments in (trace.segment_ids, ids)
-        )
-    movement = segment_movement(trace, change)
-    for state in range(3):
-        theirs, moved = before.hidden_states[state][0], after.hidden_states[state][0]
-        for token in range(len(trace)):
-            expected = (moved[token] - theirs[token]).norm() / theirs[token].norm()
-            assert movement.distance[state, token] == pytest.approx(expected.item(), abs=1e-4)
-    assert movement.follows is not None
-    probabilities = [out.seq_relationship_logits[0].softmax(-1)[0].item() for out in (before, after)]
-    assert movement.follows == pytest.approx(probabilities, abs=1e-5)
-    assert movement.distance.max() > 0.01
-
-
-def test_without_segment_vectors_roberta_moves_and_the_others_say_what_they_lack(
-    tiny_checkpoint: TinyCheckpoint,
-) -> None:
-    roberta = run(tiny_checkpoint, "roberta")
-    assert segment_movement(roberta, "left out").distance.min() > 0
-    with pytest.raises(ValueError, match="has 1 segments, not 2"):
-        segment_movement(roberta, "swapped")
-    with pytest.raises(ValueError, match="has 0 segments"):
-        segment_movement(run(tiny_checkpoint, "gpt2"), "left out")
 
 
 def test_changes_of_ids(tiny_checkpoint: TinyCheckpoint) -> None:
@@ -225,4 +186,3 @@ def test_toys_go_through_the_same_functions() -> None:
     # One-hot: token 5 is dimension 5, and its LayerNorm changes nothing.
     worked = worked_dimension(lab.trace(constructed_toy(8, 8), "c e b c"), 1, 5)
     assert (worked.total, worked.norm.output if worked.norm else 0) == pytest.approx((1.0, 1.0), abs=1e-5)
-    assert not segment_movement(lab.trace(constructed_toy(8, 8), "c e b"), "swapped").distance.any()

@@ -13,7 +13,6 @@ from lab.analysis.words.neighbours import (
     nearest_in_table,
     nearest_in_texts,
     places_in,
-    token_twice,
     vocabulary_words,
 )
 from lab.models.encoding import word_of
@@ -100,7 +99,3 @@ def test_one_word_is_like_itself_and_less_so_in_another_sentence() -> None:
         pair = first.hidden_states[state, 4], second.hidden_states[state, 2]
         assert apart[state] == pytest.approx(torch.cosine_similarity(*pair, dim=0).item(), abs=1e-6)
     assert apart[-1] < 0.6
-
-
-def test_where_a_token_stands_again() -> None:
-    assert (token_twice((5, 7, 5, 5), 0), token_twice((5, 7, 5, 5), 3), token_twice((5, 7, 5), 1)) == (2, 0, None)

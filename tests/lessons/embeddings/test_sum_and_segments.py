@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 import torch
+from transformers import AutoModelForMaskedLM
 
 import lab
-from lab.analysis.layers.embeddings import WorkedDimension, segment_movement, worked_dimension
+from lab.analysis.layers.embeddings import SegmentChange, worked_dimension
 from lab.course.sentences.examples import EXAMPLES
 from lab.course.words import plain
 from lab.lessons.embeddings import segments, sum
-from lab.models.catalogue import EMBEDDED
+from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from lab.models.trace import Trace
 from lab.toy.models import constructed_toy
 from lab.ui.parameters import SEGMENTS
 from tests.checkpoints import Family
 from tests.models.reference import load_theirs
-from tests.sentences import FOLLOWS
 
 
 def numbers(text: str) -> list[float]:
@@ -61,24 +62,25 @@ def test_the_vectors_that_share_one_space_are_the_tables_of_hugging_face(model: 
     base, trace = load_theirs(EMBEDDED / model, family).base, lab.trace(lab.load_model(model), "The cat sat.")
     tables = [module.weight for module in base.modules() if isinstance(module, torch.nn.Embedding)]
     assert {table.shape[1] for table in tables} == {trace.model.config.width}
-    said = sum.one_space(worked_dimension(trace, 1, 0))
-    assert f"The {['', '', 'two', 'three'][len(tables)]} vectors share" in said
+    assert len(worked_dimension(trace, 1, 0).summands) == len(tables)
     why = segments.without_segments(trace.model.config)
     assert (why is None) == any(table.shape[0] == 2 for table in tables) == (family == "bert")
     assert why is None or "it learned only to continue a text" in why
 
 
-def test_nothing_is_added_to_a_word_alone() -> None:
-    alone = WorkedDimension({"token": 1.0}, 1.0, None)
-    assert sum.one_space(alone) == ""
-
-
-def test_the_farthest_move_is_named() -> None:
-    model = lab.load_model("lab-bert")
-    trace = lab.trace(model, FOLLOWS[0], FOLLOWS[1])
-    for change in SEGMENTS.options:
-        movement = segment_movement(trace, change)
-        said = plain(segments.other_segments(trace, movement))
-        last = torch.from_numpy(movement.distance[-1])
-        assert numbers(said)[:2] == pytest.approx([last.mean().item(), last.max().item()], abs=0.0051)
-        assert trace.labels[int(last.argmax())] in said
+@pytest.mark.parametrize("change", SEGMENTS.options)
+def test_other_segments_are_told_as_hugging_face_reads_them(change: SegmentChange) -> None:
+    trace = lab.trace(lab.load_model(DEFAULT_MODEL), *segments.PAIR)
+    module: Any = AutoModelForMaskedLM.from_pretrained(EMBEDDED / DEFAULT_MODEL).eval()
+    ids = {"all 0": [0] * len(trace), "swapped": [1 - each for each in trace.segment_ids]}.get(
+        change, list(trace.segment_ids)
+    )
+    place = trace.labels.index("▢")
+    with torch.no_grad():
+        if change == "left out":
+            module.bert.embeddings.token_type_embeddings.weight.zero_()
+        out = module(torch.tensor([trace.token_ids]), token_type_ids=torch.tensor([ids]))
+    share, best = out.logits[0, place].double().softmax(-1).max(0)
+    said = plain(segments.said(trace, place, change))
+    assert numbers(said)[1] == pytest.approx(float(share), abs=0.0051)
+    assert str(trace.model.tokenizer.id_to_token(int(best))) in said.partition(" With ")[2]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -16,9 +15,7 @@ if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
 
-BLANK = "▢"  # how the lab writes a token that hides a word
-MASK = "[MASK]"  # this token in a text, as BERT writes it
-_BLANK_ALONE = re.compile(r"(?<!\w)_+(?!\w)|▢")  # as a word of its own: not in a name such as snake_case
+BLANK = "▢"  # how the lab writes a token that hides a word, [MASK] in BERT
 
 
 class TextError(ValueError):
@@ -67,11 +64,6 @@ def word_of(tokenizer: Tokenizer, token_id: int) -> str:
     text = tokenizer.decode([token_id], skip_special_tokens=False)
     readable = text.isprintable() and "\ufffd" not in text
     return text.replace(" ", "␣") if readable else name.replace("Ġ", "␣")
-
-
-def with_masks(text: str) -> str:
-    """Return a text with :data:`MASK` in the place of each blank that is typed as a word of "_", or as "▢"."""
-    return _BLANK_ALONE.sub(MASK, text)
 
 
 def clean(text: str) -> str:

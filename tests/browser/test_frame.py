@@ -43,6 +43,7 @@ def test_the_strip_says_how_often_a_layer_repeats_and_its_arrows_stand_beside_th
 
 def test_a_table_has_its_buttons_inside_and_a_chart_has_none_above_it(lab: Lab, page: Page) -> None:
     open_page(lab, page, "Tokenization", step="Tokens")
+    page.get_by_role("button", name="Show me").click()
     page.get_by_text("Every token in a table").click()
     table = page.locator(".stDataFrame").first
     table.hover()

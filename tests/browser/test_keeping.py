@@ -62,7 +62,7 @@ def test_answers_survive_a_reload_until_one_starts_afresh(lab: Lab, page: Page) 
 
 @at_night
 def test_two_tabs_lose_nothing_of_each_other(lab: Lab, page: Page) -> None:
-    page.goto(lab.url + "/Tokenization")
+    page.goto(lab.url + "/Tokenization?step=Special+tokens")
     wait_idle(page)
     other = page.context.new_page()
     other.goto(lab.url + "/Embeddings")
@@ -84,32 +84,32 @@ def start_afresh(page: Page, lab: Lab) -> None:
 
 
 def test_a_tab_that_is_open_brings_nothing_back_after_a_start_afresh(lab: Lab, page: Page) -> None:
-    page.goto(lab.url + "/Tokenization")
+    page.goto(lab.url + "/Feed-forward_and_LayerNorm?step=Neurons")
     wait_idle(page)
-    page.get_by_role("button", name="Next: Cut").click()
-    wait_kept(page, "tokens")
+    page.get_by_role("button", name="Next: Excited by").click()
+    wait_kept(page, "neurons")
     other = page.context.new_page()
     start_afresh(other, lab)
     other.goto(lab.url + "/Embeddings")
     wait_idle(other)
     other.get_by_role("button", name="Next:").first.click()
     wait_kept(other, "embeddings")
-    for step in ("Pieces", "Special tokens", "Check"):  # in the tab that knows nothing of it yet
+    for step in ("Residual and LayerNorm", "After the layers", "Check"):  # in the tab that knows nothing of it yet
         page.get_by_role("button", name=f"Next: {step}").click()
         wait_idle(page)
-    wait_kept(page, "tokenization", "embeddings")
+    wait_kept(page, "feed-forward", "embeddings")
     lessons = kept(page)["lessons"]
-    assert isinstance(lessons, dict) and lessons["tokenization"]["done"] == ["special-tokens"], "done before"
+    assert isinstance(lessons, dict) and lessons["feed-forward"]["done"] == ["two-meanings"], "done before"
 
 
 def test_a_record_that_is_too_long_for_this_lab_stays_until_a_start_afresh(lab: Lab, page: Page) -> None:
-    page.goto(lab.url + "/Tokenization")
+    page.goto(lab.url + "/Tokenization?step=Special+tokens")
     wait_idle(page)
     long = json.dumps({"by": "x", "stamp": "y", "progress": "p" * 70_000})
     page.evaluate(f"record => window.localStorage.setItem('{NAME}', record)", long)
     page.reload()
     wait_idle(page)
-    page.get_by_role("button", name="Next: Cut").click()
+    page.get_by_role("button", name="Next: Check").click()
     wait_idle(page)
     assert page.evaluate(f"window.localStorage.getItem('{NAME}')") == long
     start_afresh(page, lab)
@@ -117,14 +117,14 @@ def test_a_record_that_is_too_long_for_this_lab_stays_until_a_start_afresh(lab: 
 
 
 def test_what_cannot_be_read_is_said_and_written_over(lab: Lab, page: Page) -> None:
-    page.goto(lab.url + "/Tokenization")
+    page.goto(lab.url + "/Tokenization?step=Special+tokens")
     wait_idle(page)
     hostile = {"by": "x", "stamp": "y", "progress": '{"lab": "Inside BERT", "version": 2, "lessons": "<b>"}'}
     page.evaluate(f"record => window.localStorage.setItem('{NAME}', record)", json.dumps(hostile))
     page.reload()
     wait_idle(page)
     expect(page.get_by_text("so you start from the beginning")).to_be_visible()
-    page.get_by_role("button", name="Next: Cut").click()
+    page.get_by_role("button", name="Next: Check").click()
     wait_idle(page)
     assert "tokenization" in str(kept(page)["lessons"])
 

@@ -12,7 +12,7 @@ from tests.browser.harness import PHONE, View, wait_idle
 from tests.sentences import RARE
 from tests.thorough import at_night
 
-STEPS = ("Tokens", "Cut", "Pieces", "Special tokens", "Check")
+STEPS = ("Tokens", "Pieces", "Special tokens", "Check")
 # Words in pieces: those of the small vocabulary; lab-minilm has most of these words whole.
 HOSTILE = (
     "<script>window.hacked=1</script> <img src=x onerror='window.hacked=1'> ![a](http://evil.example/b) :red[c] $d$"
@@ -50,13 +50,11 @@ def test_from_the_chips_to_an_answer(lab: Lab, page: Page, view: View) -> None:
 
 @at_night
 def test_hostile_text_stays_text(lab: Lab, page: Page) -> None:
-    open_page(page, lab, text=HOSTILE, pair=HOSTILE)
     for step in STEPS:
-        page.locator(".st-key-step").get_by_role("radio", name=step, exact=True).click()
-        wait_idle(page)
+        open_page(page, lab, text=HOSTILE, pair=HOSTILE, step=step)
         if page.get_by_role("button", name="Show me").count():
             press(page, "Show me")
         assert page.evaluate(_MADE_BY_TEXT) == 0, step
         assert page.evaluate("window.hacked") is None, step
-        if step in {"Tokens", "Cut", "Special tokens"}:
+        if step in {"Tokens", "Special tokens"}:
             expect(page.locator(".tokens").first).to_contain_text("script")

@@ -52,6 +52,9 @@ at one token alone."""
 MASKED = """
 In this model, a mask hides some tokens from others, such as all later ones. So the tokens that a token sees tell the
 model about the order, also without places (Haviv et al. 2022)."""
+LOCAL = """
+In a local layer, a token sees only {window} tokens to either side. So the mask tells the model which tokens are near,
+also without places."""
 ONE = "A single token cannot be put in another order. Write a longer sentence in the sidebar."
 SAME = "In this order, the tokens are the same as before. Choose another order."
 _SHOWN = 12  # tokens of a text that a sentence may list
@@ -178,6 +181,13 @@ def hides(trace: Trace) -> bool:
     return config.causal or (config.window is not None and config.window < len(trace) - 1)
 
 
+def _why(trace: Trace) -> str:
+    """Say why the order is lost without places, or which mask still tells it."""
+    if trace.model.config.causal or not hides(trace):
+        return MASKED if hides(trace) else WHY
+    return LOCAL.format(window=trace.model.config.window)
+
+
 def show(view: EmbeddingView) -> None:
     """Take the places away, and give the tokens another order."""
     trace = view.trace
@@ -205,5 +215,5 @@ def show(view: EmbeddingView) -> None:
                 draw(partial(best_words, trace, place, places=places), f"position-lab-{places}")
     say(ORDERED.format(order=order.capitalize(), row=" ".join(map(quoted, words[:_SHOWN])) + rest))
     meaning(said(trace, order))
-    caption(MASKED if hides(trace) else WHY)
+    caption(_why(trace))
     code(permutation_gap)

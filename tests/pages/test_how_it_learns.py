@@ -1,4 +1,4 @@
-"""Lesson 10 on screen: the loss, one step, a toy that learns, and what random weights leave."""
+"""Lesson 10 on screen: the loss, one step, a toy that learns, and what it read."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_loss_on_screen_is_that_of_the_probability_on_screen(model: str) -> 
     found = re.search(r"its loss is −ln ([\d.]+) = \*\*([\d.]+)\*\*", said)
     assert found is not None
     assert float(found[2]) == pytest.approx(-math.log(float(found[1])), abs=0.1)
-    assert "With random weights it is" in said
+    assert model != "lab-minilm" or "−ln 0.376 = **0.98**" in said
 
 
 def test_another_right_word_has_another_loss() -> None:
@@ -80,12 +80,12 @@ def test_too_large_a_rate_does_harm() -> None:
     assert not at.exception and "This rate is too large" in words(at)
 
 
-def test_a_toy_learns_on_the_way_and_keeps_at_least_twelve_states(short: None) -> None:
+def test_a_head_learns_on_the_way_and_keeps_at_least_twelve_states(short: None) -> None:
     at = reveal(visit(PAGE, step="many-steps"))
-    assert "has learned nothing yet" in words(at)
+    assert "has random weights" in words(at)
     at.button(key="_train.start").click().run()
     assert not at.exception, at.exception[0].stack_trace
-    assert step_of(at) == "many-steps" and "the loss on new sentences" in words(at)
+    assert step_of(at) == "many-steps" and "The loss on new sentences went from" in words(at)
     states = next(each for each in at.select_slider if each.label == "After training step")
     assert len(states.options) >= 12
 
@@ -98,16 +98,6 @@ def test_lesson_nine_leads_here_and_shows_the_toy_that_was_trained_here(short: N
     assert "the loss on new sentences" in words(at)
     at.switch_page(f"pages/{NINE}").run()
     assert "Trained here on the rule" in words(at)
-
-
-@pytest.mark.parametrize("model", MODELS)
-def test_with_random_weights_the_shapes_stay_and_what_was_learned_is_gone(model: str) -> None:
-    at = visit(PAGE, step="trained-and-not", model=model)
-    table = at.dataframe[-1].value
-    assert list(table["lesson"]) == sorted(table["lesson"], key=int)
-    same = table["trained"] == table["random weights"]
-    assert same[table["lesson"] == "4"].all() and not same[table["lesson"] == "9"].any()
-    assert "answers are the same" in words(at)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -126,6 +116,6 @@ def test_the_toy_mode_has_the_steps_that_a_toy_can_show() -> None:
 @pytest.mark.parametrize("text", HOSTILE[:3])
 def test_hostile_sentences(text: str) -> None:
     at: AppTest = visit(PAGE, text=text)
-    for step in ("one-step", "trained-and-not", "check"):
+    for step in ("one-step", "what-did-it-read", "check"):
         turn_to(at, step)
         assert not at.exception, at.exception[0].stack_trace

@@ -1,4 +1,4 @@
-"""Many steps: a toy learns to fill a blank while one watches; its loss, the bar of the right letter, its heads."""
+"""Many steps: a head learns to look one word back; in toy mode, a toy learns to fill a blank while one watches."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import streamlit as st
 
 from lab.analysis.words.masking import masked_run
 from lab.analysis.words.predictions import prediction_at
-from lab.charts.base.axes import Axis, AxisPlaces, Scale
+from lab.charts.base.axes import Axis
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
-from lab.charts.marks.marked import marked_lines
 from lab.course.pages import step_name
 from lab.course.words import listed, share
 from lab.figures.axes import WEIGHT, tokens
 from lab.figures.toys import head_names, whole_vocabulary
-from lab.lessons.how_it_learns import LESSON
+from lab.lessons.how_it_learns import LESSON, one_word_back
+from lab.lessons.how_it_learns.one_word_back import falling
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.questions.toys import with_blank
@@ -28,7 +28,7 @@ from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning
 from lab.ui.frame.header import idea
-from lab.ui.parameters import TOY_RULE
+from lab.ui.parameters import MODE, TOY, TOY_RULE
 from lab.ui.play import LessonRun
 from lab.ui.terms import say
 from lab.ui.toys import toy_runs
@@ -83,14 +83,6 @@ def on_right_letter(now: Snapshot, words: tuple[int, ...], place: int) -> str:
     )
 
 
-def falling(run: TrainingRun, step: int) -> Figure:
-    """Draw the loss on new sentences over the steps of the training, and mark one step."""
-    steps, losses, _ = zip(*run.curve, strict=True)
-    mark = {"chosen step": (float(step), losses[steps.index(step)])}
-    x, y = AxisPlaces("Step of training", steps), Scale("Loss (nats)", (0.0, max(losses)), ".2f")
-    return marked_lines({"Loss on new sentences": losses}, mark, x, y, title="The loss falls", log=False)
-
-
 def said(first: Snapshot, now: Snapshot, words: tuple[int, ...], place: int) -> str:
     """State what the training did to the loss and, if the sentence follows the rule, to the right letter."""
     told = f"In {now.step} steps, the loss on new sentences went from {first.loss:.2f} to **{now.loss:.2f}**"
@@ -108,8 +100,11 @@ def said(first: Snapshot, now: Snapshot, words: tuple[int, ...], place: int) -> 
 
 
 def show(view: LessonRun) -> None:
-    """Show the blank, the training while it runs, and then any state of it by a slider."""
+    """Show a head that learns to look one word back; in toy mode, a toy that learns to fill a blank."""
     chosen = view.page.selection
+    if chosen[MODE] != TOY:
+        one_word_back.show()
+        return
     plan, words = toy_runs.blank_plan(chosen), toy_runs.ruled_sentence(chosen)
     place, before = len(words) - 1, runs.untrained_toy(plan)
 

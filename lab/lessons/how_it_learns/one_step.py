@@ -16,8 +16,7 @@ from lab.course.words import signed
 from lab.lessons.how_it_learns import LESSON
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
-from lab.questions.kinds import which_holds
-from lab.questions.question import Question
+from lab.questions.question import Option, Question
 from lab.questions.returning import Spot
 from lab.toy import one_step
 from lab.toy.data import letter
@@ -35,6 +34,13 @@ from lab.ui.toys import toy_runs
 IDEA = """
 The loss says how wrong a model is. How does it get smaller? Here is a **toy**, a model so small that it learns in
 seconds. It has learned nothing yet. Move one of its **weights**. All others stay as they are."""
+ALL = """
+**All weights at once.** *Gradient descent* moves every weight against its own gradient, by gradient × **learning
+rate**."""
+BATCH = """
+The gradient comes from a **batch** of {count} sentences. Each step takes other sentences, so that the model does not
+learn only these. This is the plain rule. A whole training uses refined ones, such as AdamW (Loshchilov & Hutter 2019),
+which chooses the length of each weight’s move from its gradients so far."""
 _FLAT = 0.02  # a slope this small leads nowhere
 _STEP = 1.0  # the learning rate of the nudge of the one weight
 _TANGENT = 0.9  # half the length of the straight line at the dot
@@ -127,34 +133,60 @@ def said_of_step(found: StepTaken) -> str:
     basis=derivable(LESSON, "one-step", "the slope of the curve at the dot"),
     hint="On which side of the dot is the curve lower?",
     returns=2,
+    always=True,
 )
-def which_way(spot: Spot) -> Question | None:
+def which_way(_: Spot) -> Question:
     """Ask in which direction training moves a weight whose gradient is positive."""
-    why = "A positive slope means that the loss grows if the weight grows. So training makes the weight smaller."
-    outcomes = {
-        "It makes the weight smaller": True,
-        "It makes the weight larger, because the gradient is positive": False,
-        "It sets the weight to 0": False,
-    }
-    return which_holds("which-way", "The gradient of a weight is +0.4. What does the next step of training do?", why,
-                       outcomes, mixed=True)  # fmt: skip
+    return Question(
+        "which-way",
+        "The gradient of a weight is +0.4. What does the next step of gradient descent do with it?",
+        (
+            Option(
+                "It makes the weight smaller",
+                "A positive slope means that the loss grows if the weight grows. So the step goes the other way.",
+                correct=True,
+            ),
+            Option(
+                "It makes the weight larger, as the gradient is positive",
+                "The gradient points to where the loss grows. Training wants it to fall.",
+            ),
+            Option(
+                "It sets the weight to 0.4, as the gradient says",
+                "The gradient is a slope, not a place. It says in which direction to go, and the rate says how far.",
+            ),
+        ),
+        mixed=True,
+    )
 
 
 @asks(
     basis=derivable(LESSON, "one-step", "the curve over the learning rate"),
     hint="The slope is only the slope at the dot. What does it know of the curve far away?",
     returns=3,
+    always=True,
 )
-def too_far(spot: Spot) -> Question | None:
+def too_far(_: Spot) -> Question:
     """Ask why a step in the right direction can make the loss larger."""
-    why = "The gradient is the slope at one place. A long step leaves the part of the curve that it describes."
-    outcomes = {
-        "The step was so long that the slope no longer describes the curve there": True,
-        "The gradient pointed uphill": False,
-        "The batch had too few sentences": False,
-    }
-    prompt = "A step went against the gradient, and the loss of the same sentences still grew. Why?"
-    return which_holds("too-far", prompt, why, outcomes, mixed=True)
+    return Question(
+        "too-far",
+        "A step went against the gradient, and the loss of the same sentences still grew. Why?",
+        (
+            Option(
+                "The gradient pointed uphill",
+                "It always does, and the step went against it. At first, this leads downhill.",
+            ),
+            Option(
+                "The step was too long for the slope at its start",
+                "The gradient is the slope at one place. A long step leaves the part of the curve that it describes.",
+                correct=True,
+            ),
+            Option(
+                "The batch had too few sentences to be typical",
+                "This matters for other sentences. Here, the loss of the same sentences grew.",
+            ),
+        ),
+        mixed=True,
+    )
 
 
 def show(view: LessonRun) -> None:
@@ -162,12 +194,9 @@ def show(view: LessonRun) -> None:
     plan = toy_runs.blank_plan(view.page.selection)
     idea(IDEA)
     _show_weight(plan)
-    say("**All weights at once.** Training moves every weight against its own gradient: gradient × **learning rate**.")
+    say(ALL)
     _show_rate(plan)
-    say(
-        f"The gradient comes from a **batch** of {sentences(plan)} sentences. Each step takes other sentences, so that "
-        "the model does not learn only these."
-    )
+    say(BATCH.format(count=sentences(plan)))
     ask_beside(LESSON, which_way(Spot.of(view.trace)))
     code(one_step.slope, one_step.descent)
 

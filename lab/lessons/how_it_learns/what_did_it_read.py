@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from lab.analysis.words.in_blank import BLANK, Run, blank_at, ids_of, in_blank
+from lab.analysis.words.in_blank import BLANK, blank_at, ids_of, in_blank
 from lab.analysis.words.predictions import prediction_at
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
@@ -20,11 +20,10 @@ from lab.models.catalogue import twin_of
 from lab.models.encoding import word_of
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
-from lab.models.memo import once
-from lab.models.trace import Trace, trace
+from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
-from lab.questions.question import Option, Question, shuffled
+from lab.questions.question import Option, Question
 from lab.questions.returning import Spot
 from lab.ui import runs, selection
 from lab.ui.drawing import code, draw
@@ -35,14 +34,17 @@ from lab.ui.play import LessonRun
 from lab.ui.terms import say
 
 IDEA = """
-Why does a model say a **wrong** word? Look at what it read. Choose a sentence with a blank. The first chart shows how
-often each word occurs near a word of the sentence, in the texts that taught the small models of this lab. The second
-chart shows what the model says in the blank."""
+Where does a word such as *paris* come from? Look at what the model read. The first chart shows how often each word
+occurs near a word of the sentence, in the texts that taught the small models of this lab. The second shows what the
+model says in the blank."""
+READING = "The model says {best} ({sure}). In the texts, {most} {verb} most often {place}: {count}{own}."
+OWN = "; {best} has {count} there"
+NONE = "The model says {best} ({sure}). The texts have none of these words {place}."
+_FIRST = "The capital of France is _."  # the sentence of the course
 _NOWHERE = "Two plus two is _."  # a prepared sentence of whose words the texts have none
 _LEAST = 2  # words, so that there is something to compare
 _AXIS = 10.0  # times: the axis reaches so far at least, so that it has whole numbers
 _SMALL = 0.01  # probabilities of a model with random weights are far below, and need more decimals
-_CLOSE = 0.8  # of two counts, if the smaller is more than this share of the larger, they are about equal
 _ALONE = "{model} began with random numbers and has read only these texts."
 # What the counted texts are to a model that ships.
 _TAUGHT = {
@@ -80,17 +82,6 @@ class CountedAnswer:
         """The words that the texts have most often; several if they are equally frequent."""
         return tuple(word for word in self.words if self.count(word) == max(self.counts))
 
-    @property
-    def wrong(self) -> bool:
-        """Whether the model's first word is a counted word that is not the right one."""
-        return self.counted and self.prepared.right not in ("", self.best)
-
-    @property
-    def fits(self) -> bool | None:
-        """Of a wrong word: whether the texts have it more often than the right one; None if about equally often."""
-        wrong, right = self.count(self.best), self.count(self.prepared.right)
-        return None if min(wrong, right) > _CLOSE * max(wrong, right) or wrong == right else wrong > right
-
     def count(self, word: str) -> int:
         """How often the texts have ``word`` at its place."""
         return self.counts[self.words.index(word)]
@@ -116,12 +107,6 @@ def answer(traced: Trace, place: int, prepared: Prepared) -> CountedAnswer | Non
     )
 
 
-def answered(run: Run, model: LoadedModel, prepared: Prepared) -> CountedAnswer | None:
-    """Run a prepared sentence through ``model``, and return its answer; None as in :func:`answer`."""
-    found = blank_at(run, model, prepared.text.replace(WRITTEN, BLANK))
-    return None if found is None else answer(*found, prepared)
-
-
 def offered(model: LoadedModel) -> tuple[Prepared, ...]:
     """The prepared sentences for a model that knows enough of their words, and reads enough before it answers."""
     return tuple(
@@ -139,54 +124,20 @@ def times(count: int) -> str:
 
 
 def said(found: CountedAnswer) -> str:
-    """State the model's first word, and whether the counts fit it."""
-    best, place, right = quoted(found.best), found.prepared.place, found.prepared.right
-    told = f"The model says {best} ({share(found.sure)})"
+    """State the model's first word, and the word that the texts have most often."""
+    best, place = quoted(found.best), found.prepared.place
     if not any(found.counts):
-        would = f", and {quoted(right)} would be right" if found.wrong else ""
-        return f"{told}{would}. The texts have none of these words {place}, so no count explains an answer."
-    if not found.counted:
-        return f"{told}, which was not counted. {_said_of_counted(found)}"
-    if found.wrong:
-        return f"{told}, and {quoted(right)} would be right. {_said_of_mistake(found)}"
-    told += f"{', and that is right' if right else ''}."
-    most = listed([quoted(word) for word in found.most])
-    if found.best in found.most:
-        also = "most often" if len(found.most) == 1 else f"as often as any other of these words ({most})"
-        return f"{told} The texts have it {also} {place}, too: {times(found.count(found.best))}."
-    return (
-        f"{told} The texts have {most} more often {place}, {times(max(found.counts))} against "
-        f"{found.count(found.best):,}, so the counts do not explain this answer."
+        return NONE.format(best=best, sure=share(found.sure), place=place)
+    own = OWN.format(best=best, count=times(found.count(found.best))) if found.counted else ""
+    return READING.format(
+        best=best,
+        sure=share(found.sure),
+        most=listed([quoted(word) for word in found.most]),
+        verb="occurs" if len(found.most) == 1 else "occur",
+        place=place,
+        count=times(max(found.counts)),
+        own=own * (found.best not in found.most),
     )
-
-
-def _said_of_mistake(found: CountedAnswer) -> str:
-    """Compare the counts of the wrong word and the right one."""
-    best, right, place = found.best, found.prepared.right, found.prepared.place
-    told = (
-        f"The texts have {quoted(best)} {place} {times(found.count(best))} and {quoted(right)} "
-        f"{times(found.count(right))}"
-    )
-    if found.fits is None:
-        return f"{told}, about equally often, so the counts do not explain this mistake."
-    if not found.fits:
-        return f"{told}, so the counts do not explain this mistake."
-    if best in found.most:
-        return f"{told}, so the counts fit this mistake."
-    more = listed([quoted(word) for word in found.most])
-    return f"{told}, which fits this mistake, but they have {more} there more often still: {times(max(found.counts))}."
-
-
-def _said_of_counted(found: CountedAnswer) -> str:
-    """Compare the first of the counted words in the texts and in the model."""
-    likeliest = found.words[found.probabilities.index(max(found.probabilities))]
-    most, often = listed([quoted(word) for word in found.most]), times(max(found.counts))
-    told = f"Of the counted words, {most} {'is' if len(found.most) == 1 else 'are'} first in the texts"
-    there = f"{told} ({often} {found.prepared.place})"
-    probability = share(max(found.probabilities))
-    if found.most == (likeliest,):
-        return f"{there} and also in the model ({probability})."
-    return f"{there}, and {quoted(likeliest)} in the model ({probability})."
 
 
 def source(model: LoadedModel) -> str:
@@ -224,58 +175,33 @@ def in_the_model(traced: Trace, place: int, text: str) -> Figure:
     return bars(words, values, scale, title="In the blank", highlight=words.index(found.best))
 
 
-@once
-def mistake(traced: Trace) -> CountedAnswer | None:
-    """A wrong word of a run's model for which the counts clearly speak, or clearly do not; None without one.
-
-    They speak for the word with the highest count. The sentence with which the step begins comes last.
-    """
-    run = partial(trace, traced.model)
-    first, *others = offered(traced.model) or (None,)
-    for prepared in (*others, first):
-        found = None if prepared is None else answered(run, traced.model, prepared)
-        if found is not None and found.wrong and (found.fits is False or (found.fits and found.best in found.most)):
-            return found
-    return None
-
-
 @asks(
     basis=derivable(LESSON, "what-did-it-read", "how often the texts have two words"),
     hint="Compare the two numbers. Which of the two words do they speak for?",
+    always=True,
 )
-def why_this_word(spot: Spot) -> Question | None:
-    """Ask which explanation of a wrong word agrees with the counts."""
-    if spot.trace.model.id not in _TAUGHT:
-        return None
-    found = mistake(spot.trace)
-    return None if found is None else asked(found)
-
-
-def asked(found: CountedAnswer) -> Question:
-    """Ask about the wrong word of ``found``."""
-    best, right = quoted(found.best), quoted(found.prepared.right)
-    many, few = found.count(found.best), found.count(found.prepared.right)
-    prompt = (
-        f"In {quoted(found.prepared.text)}, this model says {best}; {right} would be right. The texts that taught it "
-        f"have {best} {found.prepared.place} {times(many)}, and {right} {times(few)}. Why did the model say this wrong "
-        "word? Choose the explanation that agrees with the counts."
-    )
-    numbers = f"{times(many)} against {few:,}"
-    if found.fits:
-        more = f"The counts fit this explanation: {numbers}. A count alone proves no cause, though."
-        other = f"These counts do speak for {best}: {numbers}."
-    else:
-        more = f"The counts speak against this explanation: {numbers}."
-        other = f"By the counts, {right} would come before {best}. So something else that it read or learned decided."
-    nowhere = "A model has no list of facts. It has weights, and training moved them with every text."
-    return shuffled(
+def why_this_word(_: Spot) -> Question:
+    """Ask what the counts say about a wrong answer."""
+    return Question(
         "why-this-word",
-        prompt,
-        [
-            Option("It read the wrong word more often at this place", more, correct=found.fits is True),
-            Option("These counts do not explain it", other, correct=found.fits is False),
-            Option("It looked the answer up in a list, and the list was wrong", nowhere),
-        ],
+        "In *The capital of Italy is ▢.*, lab-minilm says *milan*. The texts that taught it to fill blanks have *Rome* "
+        "near *Italy* 97 times, and *Milan* 46 times. What do the counts say about this mistake?",
+        (
+            Option(
+                "It read *Milan* more often beside *Italy*",
+                "These texts have *Rome* twice as often there. (lab-minilm had read other texts before, too.)",
+            ),
+            Option(
+                "They do not explain it",
+                "By the counts, *rome* would come first. So something else that it read or learned decided.",
+                correct=True,
+            ),
+            Option(
+                "It looked the answer up, and the list was wrong",
+                "A model has no list of facts. It has weights, which training has moved a little with every text.",
+            ),
+        ),
+        mixed=True,
     )
 
 
@@ -283,7 +209,7 @@ def show(view: LessonRun) -> Trace | None:
     """Let the learner choose a prepared sentence, and show the counts beside the model's answer."""
     model = view.trace.model
     idea(IDEA)
-    names = [each.text for each in offered(model)]
+    names = sorted([each.text for each in offered(model)], key=lambda text: text != _FIRST)
     if not names:
         say("The vocabulary of this model has too few of the counted words. Choose another model in the sidebar.")
         return None

@@ -37,7 +37,7 @@ def show_best(view: PredictionView, prediction: Prediction, lead: str) -> None:
     if view.model.id.startswith("toy-untrained") and st.button(
         "Train the toy", icon=":material/model_training:", key="_train_here"
     ):
-        open_learning(start=True)
+        open_learning()
     truth = predictions.true_word(prediction, view.model.tokenizer)
     if truth is not None and truth.token_id != view.model.unknown:
         numbers = {"rank": truth.rank, "vocabulary": view.model.config.vocabulary}

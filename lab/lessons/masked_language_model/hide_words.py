@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from lab.lessons.masked_language_model.best import show_best
 from lab.lessons.masked_language_model.view import tells_story
 from lab.models.trace import Trace
@@ -11,7 +9,6 @@ from lab.ui.frame.closing import try_this
 from lab.ui.parameters import TEXT
 from lab.ui.shared.prediction import PredictionView
 from lab.ui.terms import say
-from lab.ui.toys.toy_runs import open_learning
 
 _TASK = (
     "Hide a word behind [MASK]. The model gives every word of its vocabulary a **probability**, and all probabilities "
@@ -44,6 +41,4 @@ def show(view: PredictionView) -> Trace:
     say(_WHY.format(seen=SEEN))
     if tells_story(view):
         try_this("turn the sentence around, and hide the country.", "Paris is the capital of ▢", {TEXT: _TURNED})
-    if st.button("Watch a toy learn this", key="_to_toy", icon=":material/toys:", type="tertiary"):
-        open_learning()
     return view.trace

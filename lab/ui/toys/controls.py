@@ -81,7 +81,7 @@ def _blank() -> None:
     TOY_LAYERS.choose("Layers")
     heads(TRAINED)
     if st.button("Train", icon=":material/model_training:"):
-        open_learning(start=True)
+        open_learning()
 
 
 def _blank_sentences() -> None:

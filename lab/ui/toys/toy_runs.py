@@ -164,9 +164,8 @@ def training_asked() -> bool:
     return bool(st.session_state.pop(_ASKED, False))
 
 
-def open_learning(*, start: bool = False) -> None:
-    """Leave for the step in which a toy learns to fill a blank; with ``start``, it begins to learn there."""
-    if start:
-        ask_to_train()
+def open_learning() -> None:
+    """Leave for the step in which a toy learns to fill a blank, and let it begin to learn there."""
+    ask_to_train()
     lesson, step = LEARNS
     open_page(lesson_of(lesson), step_name(lesson, step))

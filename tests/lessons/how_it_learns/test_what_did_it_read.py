@@ -9,16 +9,14 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 import lab
+from lab.analysis.words.in_blank import blank_at
 from lab.course.words import share
 from lab.evidence.what_was_read import FILE, PREPARED, Prepared
 from lab.lessons.how_it_learns.what_did_it_read import (
     CountedAnswer,
-    answered,
-    asked,
+    answer,
     in_the_model,
     in_the_texts,
     offered,
@@ -45,9 +43,12 @@ def model(name: str) -> LoadedModel:
 
 @cache
 def found(name: str, prepared: Prepared) -> CountedAnswer:
-    answer = answered(partial(trace, model(name)), model(name), prepared)
-    assert answer is not None
-    return answer
+    its = model(name)
+    run = blank_at(partial(trace, its), its, prepared.text.replace("_", "[MASK]"))
+    assert run is not None
+    counted = answer(*run, prepared)
+    assert counted is not None
+    return counted
 
 
 @torch.inference_mode()
@@ -73,82 +74,35 @@ CASES = [(name, each) for name in MODELS for each in offered(model(name))]
 
 @pytest.mark.parametrize(("name", "prepared"), CASES, ids=lambda each: getattr(each, "text", each))
 def test_the_answer_is_that_of_hugging_face_beside_the_counts_that_ship(name: str, prepared: Prepared) -> None:
-    answer, right = found(name, prepared), theirs(name, prepared)
-    assert answer.sure == pytest.approx(float(right.max()), abs=1e-5)
-    assert answer.counts == tuple(sorted((COUNTS[prepared.text][word] for word in answer.words), reverse=True))
-    for word, probability in zip(answer.words, answer.probabilities, strict=True):
+    given, right = found(name, prepared), theirs(name, prepared)
+    assert given.sure == pytest.approx(float(right.max()), abs=1e-5)
+    assert given.counts == tuple(sorted((COUNTS[prepared.text][word] for word in given.words), reverse=True))
+    for word, probability in zip(given.words, given.probabilities, strict=True):
         spellings = {f"{space}{each}" for space in ("", "Ġ") for each in (word, word.lower())}
         ids = [i for each in spellings if (i := model(name).tokenizer.token_to_id(each)) is not None]
         assert probability == pytest.approx(max(float(right[i]) for i in ids), abs=1e-5)
-        assert answer.count(word) == COUNTS[prepared.text][word]
-    assert answer.counted == (answer.sure == pytest.approx(max(answer.probabilities), rel=1e-9))
+        assert given.count(word) == COUNTS[prepared.text][word]
+    assert given.counted == (given.sure == pytest.approx(max(given.probabilities), rel=1e-9))
 
 
 @pytest.mark.parametrize(("name", "prepared"), CASES, ids=lambda each: getattr(each, "text", each))
-def test_what_is_said_is_true_and_in_the_figures(name: str, prepared: Prepared) -> None:
-    holds(found(name, prepared))
+def test_what_is_said_is_in_the_figures(name: str, prepared: Prepared) -> None:
+    given = found(name, prepared)
+    text, count = said(given), dict(zip(given.words, given.counts, strict=True))
+    top = max(given.counts)
+    assert share(given.sure) in text and ("none of these words" in text) == (top == 0)
+    if top:
+        assert f": {top:,} time" in text and set(given.most) <= set(quotes(text))
+        assert ("has" in text) == (given.best in count and count[given.best] < top)
 
 
-def holds(answer: CountedAnswer) -> None:
-    """The sentence about ``answer`` names its first word, says whether it is right, and compares the right counts."""
-    text, right = said(answer), answer.prepared.right
-    assert re.sub(r"\(\S+\)|“[^”]*”", "", text).count(". ") <= 1 and share(answer.sure) in text
-    count = dict(zip(answer.words, answer.counts, strict=True))
-    top = max(answer.counts)
-    assert ("would be right" in text) == (answer.best in count and right not in ("", answer.best))
-    assert ("that is right" in text) == (right == answer.best and top > 0)
-    assert ("none of these words" in text) == (top == 0)
-    if top == 0:
-        return
-    assert ("was not counted" in text) == (answer.best not in count)
-    if answer.best not in count:
-        likeliest = max(count, key=lambda word: answer.probabilities[answer.words.index(word)])
-        assert share(max(answer.probabilities)) in text and f"{top:,} time" in text
-        assert ("also in the model" in text) == (answer.most == (likeliest,))
-    elif "would be right" in text:
-        here, there = count[answer.best], count[right]
-        assert f"{here:,} time" in text and f"{there:,} time" in text
-        assert ("fit" in text) == (here > there and there <= 0.8 * here)
-        assert ("more often still" in text) == ("fit" in text and here < top)
-        assert ("do not explain" in text) == ("fit" not in text)
-    else:
-        assert ("too: " in text) == (count[answer.best] == top)
-        assert ("do not explain" in text) == (count[answer.best] < top) and f"{top:,} time" in text
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 300), st.floats(0.001, 1)), min_size=2, max_size=6),
-    st.integers(0, 6),
-    st.integers(-1, 5),
-)
-def test_whatever_the_numbers_the_sentence_and_the_question_hold(
-    numbers: list[tuple[int, float]], best: int, right: int
-) -> None:
-    numbers = sorted(numbers, reverse=True)
-    words = tuple(f"word{letter}" for letter in "abcdef"[: len(numbers)])
-    counts, raw = zip(*numbers, strict=True)
-    first = words[best] if best < len(words) else "other"
-    values = [0.0005 * each for each in raw]
-    if best < len(words):
-        values[best] = 0.5
-    told = words[right] if 0 <= right < len(words) else ""
-    prepared = Prepared("A _.", "near", "cue", words, told)
-    answer = CountedAnswer(prepared, words, counts, tuple(values), first, 0.5)
-    holds(answer)
-    if answer.wrong and answer.fits is not None:
-        question = asked(answer)
-        assert question.options[question.answer].text.startswith("It read" if answer.fits else "These counts")
-
-
-def test_each_embedded_model_has_right_answers_and_mistakes() -> None:
-    """At least twelve sentences, five mistakes of the default model, and some that the counts fit and some not."""
-    minilm = [found("lab-minilm", each) for each in offered(model("lab-minilm"))]
-    mistakes = [each for each in minilm if each.wrong]
-    assert len(minilm) >= 12 and len(mistakes) >= 5 and any(each.best == each.prepared.right for each in minilm)
-    assert {each.fits for each in mistakes} == {True, False, None}
+def test_the_sentence_of_the_course_is_first_and_its_counts_are_those_that_ship() -> None:
+    """At least ten sentences for each model that ships; the default model's answer here is that of its story."""
+    paris = found("lab-minilm", next(each for each in PREPARED if "France is" in each.text))
+    assert paris.best == "Paris" and paris.most == ("Paris",) and paris.count("Paris") == 144
+    assert paris.sure == pytest.approx(0.376, abs=1e-3)
     assert all(len(offered(model(name))) >= 10 for name in TRAINED)
     assert all(each.left_suffices for each in offered(model("lab-gpt2")))
-    assert {name: offered(model(name))[0] for name in TRAINED} == dict.fromkeys(TRAINED, PREPARED[0])
 
 
 def test_what_the_texts_are_to_a_model_is_said_of_that_model() -> None:
@@ -161,43 +115,29 @@ def test_what_the_texts_are_to_a_model_is_said_of_that_model() -> None:
 def test_a_model_from_elsewhere_has_read_texts_that_nobody_knows(tiny_checkpoint: Any) -> None:
     foreign = lab.load_model(tiny_checkpoint("bert"))
     assert "does not know which texts" in source(foreign)
-    assert why_this_word(Spot.of(trace(foreign, STORY))) is None
     for each in offered(foreign):
-        answer = answered(partial(trace, foreign), foreign, each)
-        assert answer is not None
-        holds(answer)
+        run = blank_at(partial(trace, foreign), foreign, each.text.replace("_", "[MASK]"))
+        assert run is not None and answer(*run, each) is not None
 
 
-@pytest.mark.parametrize("name", TRAINED)
-def test_the_question_is_about_a_mistake_of_this_model_and_its_counts(name: str) -> None:
-    question = why_this_word(Spot.of(trace(model(name), STORY)))
-    assert question is not None and question.hint
-    text, best, right = quotes(question.prompt)[:3]
-    prepared = next(each for each in PREPARED if each.text == text.replace("\\", ""))
-    answer = found(name, prepared)
-    assert (answer.best, prepared.right) == (best, right) != (right, best)
-    here, there = COUNTS[prepared.text][best], COUNTS[prepared.text][right]
-    assert f"{here} time" in question.prompt and f"{there} time" in question.prompt
-    correct = question.options[question.answer].text
-    assert correct == (
-        "It read the wrong word more often at this place" if here > there else "These counts do not explain it"
-    )
-    # No third word makes two answers right.
-    assert here < there or here == max(COUNTS[prepared.text].values())
-
-
-def test_a_twin_is_not_asked_why() -> None:
-    assert why_this_word(Spot.of(trace(model("twin"), STORY))) is None
+def test_the_question_is_about_a_mistake_and_the_counts_that_ship() -> None:
+    italy = next(each for each in PREPARED if "Italy" in each.text)
+    question = why_this_word(Spot.of(trace(model("lab-minilm"), STORY)))
+    assert question is not None and found("lab-minilm", italy).best == "Milan"
+    counts = COUNTS[italy.text]
+    assert f"*Italy* {counts['Rome']} times, and *Milan* {counts['Milan']} times" in question.prompt
+    assert counts["Rome"] == max(counts.values()) > 2 * counts["Milan"]
+    assert question.options[question.answer].text == "They do not explain it"
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_two_charts_have_one_list_of_words(name: str) -> None:
     for prepared in offered(model(name))[:4]:
-        answer = found(name, prepared)
+        given = found(name, prepared)
         text = prepared.text.replace("_", "[MASK]")
         run = trace(model(name), text.partition("[MASK]")[0].rstrip() if model(name).config.causal else text)
         mask = model(name).tokenizer.token_to_id("[MASK]")
         place = len(run) - 1 if model(name).config.causal else run.token_ids.index(mask)
         left, right = in_the_texts(run, place, prepared.text).table(), in_the_model(run, place, prepared.text).table()
-        assert list(left.index) == list(right.index)[: len(answer.words)]
-        assert len(left) == len(answer.words) and len(right) == len(answer.words) + (not answer.counted)
+        assert list(left.index) == list(right.index)[: len(given.words)]
+        assert len(left) == len(given.words) and len(right) == len(given.words) + (not given.counted)

@@ -31,8 +31,7 @@ from lab.ui.quiz.predictions import ask_beside
 from lab.ui.terms import say
 
 IDEA = """
-Attention is only half of a layer. Here is the whole plan. Follow the vector of {token} through layer {layer}, from
-top to bottom."""
+Here is the whole plan of a layer. Follow the vector of {token} through layer {layer}, from top to bottom."""
 PARTS = """
 - **Self-attention** collects from the other tokens.
 - **Add** adds the result to the vector that came in.

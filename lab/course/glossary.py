@@ -68,8 +68,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"also": ("pre-tokens",)}),
         ("special token", "A token that is not part of the text. The model adds it as a mark: it puts [CLS] at the "
          "start, [SEP] at the end of a text.", {"paper": _DEVLIN, "also": ("special tokens",)}),
-        ("[CLS]", "BERT’s first token. Only after more training on a task (fine-tuning), such as sorting texts, does "
-         "its last vector represent the whole text.", {"paper": _DEVLIN}),
+        ("[CLS]", "BERT’s first token, a mark that belongs to no word. In training, its last vector had to show "
+         "whether a second text follows the first.", {"paper": _DEVLIN}),
         ("[SEP]", "BERT’s mark at the end of a text, and between two texts of a pair.", {"paper": _DEVLIN}),
         ("[MASK]", "The token in place of a hidden word. The model says which word belongs there.",
          {"paper": _DEVLIN}),
@@ -110,8 +110,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          "predictions get better.", {}),
     ),
     "self-attention": (
-        ("attention", "The way in which a token collects information from all tokens, itself included. It gives each "
-         "token a share, and the values of the tokens are mixed in these shares.",
+        ("attention", "The way in which a token collects from the tokens that it may see. It gives each a share, and their "
+         "values are mixed in these shares.",
          {"paper": _VASWANI, "also": ("self-attention", "attend", "attends")}),
         ("query", "A vector that says what a token looks for. It is made from the token’s own vector by a learned "
          "matrix.", {"formula": r"q = x W_Q + b_Q", "paper": _VASWANI, "also": ("queries",)}),
@@ -197,16 +197,16 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("delimiter", "A token that only marks where a text begins or ends: [CLS], [SEP].",
          {"paper": "Clark et al. 2019", "also": ("delimiters",)}),
         ("untrained twin", "A model of the same architecture with random numbers. If the twin shows a pattern, too, "
-         "training was not the reason.",
+         "the pattern needs no training.",
          {"also": ("untrained head", "random weights", "twin")}),
-        ("induction head", "A head that looks back to where the same token occurred before, and copies the token that "
-         "followed it there.", {"paper": "Olsson et al. 2022", "also": ("induction",)}),
+        ("induction head", "A head that looks back to the token that followed an earlier occurrence of its own token, "
+         "and makes this token likelier.", {"paper": "Olsson et al. 2022", "also": ("induction",)}),
     ),
     "inter-sentence-attention": (
         ("sentence pair", "Two texts that the model reads as one. [SEP] is between them, and each has its own segment.",
          {"paper": _DEVLIN, "also": ("pair",)}),
-        ("mass", "The share of its attention that one sentence gives to another: the weights of their tokens, added "
-         "up.", {}),
+        ("mass", "The share of its attention that one sentence gives to another: the weights that a token gives to "
+         "the other sentence, added up, and averaged over the tokens that give.", {}),
         ("length-corrected", "A share, divided by the share that a uniform head would give: 1 means that length alone "
          "explains it.", {}),
         ("coreference", "Two words that mean the same person or thing, as *the girl* and *she*, often in different "
@@ -255,8 +255,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"formula": r"e^{-\frac1n \sum_i \ln p_i}"}),
         ("logit lens", "A way to ask the vocabulary head after each layer, as if it were the last: which word would "
          "the model say so far?", {"paper": "nostalgebraist 2020"}),
-        ("fitted lens", "A logit lens with a map before the vocabulary head, also called a tuned lens. The map of each "
-         "layer was fitted to guess the last hidden state.", {"paper": "Belrose et al. 2023"}),
+        ("fitted lens", "A logit lens with a map before the vocabulary head, fitted to guess the last hidden state. A "
+         "tuned lens is fitted to the last probabilities instead.", {"paper": "Belrose et al. 2023"}),
         ("temperature", "The number by which logits are divided before a token is drawn. If it is low, the likeliest "
          "token wins; if it is high, all tokens get a chance.", {"formula": r"\text{softmax}(z / T)"}),
         ("next-sentence prediction", "BERT’s second task in training: does the second text of a pair follow the first?",
@@ -268,10 +268,11 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("loss", "A number that says how wrong a model is: for a hidden word −ln p, where p is the probability of the "
          "right word, and for many words the mean.",
          {"formula": r"-\ln p", "also": ("losses",), "called": ("cross-entropy", "negative log-likelihood")}),
-        ("gradient", "A number for each parameter: how much the loss grows if the parameter grows a little. Training "
-         "moves every parameter in the opposite direction.", {"also": ("gradients",)}),
-        ("learning rate", "The factor by which training multiplies a gradient to get the length of a step. If it is "
-         "too large, a step jumps over the valley of the loss.", {"formula": r"\eta", "also": ("learning rates",)}),
+        ("gradient", "A number for each parameter: how much the loss grows if the parameter grows a little. Gradient "
+         "descent moves each parameter in the opposite direction.", {"also": ("gradients",)}),
+        ("learning rate", "How far a step of training goes; in gradient descent, by the gradient times this factor. If "
+         "it is too large, a step jumps over the valley of the loss.",
+         {"formula": r"\eta", "also": ("learning rates",)}),
         ("batch", "The sentences that one step of training reads. The step follows the gradient of their mean loss.",
          {"also": ("batches",)}),
         ("optimizer", "The rule that turns gradients into moves of the weights, such as AdamW.",
@@ -283,7 +284,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          "vector, and a bias.", {"formula": r"w \cdot x + b", "also": ("classifiers",), "called": ("linear probe",)}),
         ("logistic regression", "A way to learn the weights of a classifier: the right labels become probable, "
          "and the weights stay small.", {}),
-        ("fine-tuning", "Training a trained model further on a task of your own, often with few examples.",
+        ("fine-tuning", "Training a trained model further on a task of your own.",
          {"paper": _DEVLIN}),
     ),
 }  # fmt: skip

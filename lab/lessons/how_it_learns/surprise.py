@@ -40,7 +40,7 @@ IDEA = """
 A model learns from its mistakes. For this, it needs one number that says how wrong it was. Tell the model the **right
 word** of the blank. How surprised is it?"""
 READING = """
-This model gives {word} the probability {p}, so its loss is −ln {p} = **{loss:.2f}**. A guess among all {count:,} words
+This model gives {word} the probability {p}, so its loss is −ln {p} ≈ **{loss:.2f}**. A guess among all {count:,} words
 would have {guess:.2f}."""
 NAMES = """
 This number, −ln p, is the **loss** of the blank, also called **cross-entropy**; its unit is the nat. It is 0 if the

@@ -32,11 +32,11 @@ The **tokenizer** cuts the text into **tokens**, and looks each of them up in a 
 of {model} has {size:,} tokens. The model gets only the number of each token in this list, its **id**."""
 CAPTION = "The number below a token is its id. The number above it counts the tokens from 1."
 DASHED = " The model added the tokens in dashed frames."
-READING = "The model reads {ids}, and nothing else."
+READING = "All that the model gets of the words are {ids}."
 CUT = " {word} is not in its vocabulary, so it becomes {pieces}."
 WRITTEN = (
     " It reads *france*, not *France*: this tokenizer writes all letters small, and drops accents. ▢ is a token, too: "
-    "[MASK], which hides a word. Which word belongs there? All that the model gets of the sentence are these ids."
+    "[MASK], which hides a word. Which word belongs there? The model has to find out from these ids and their places."
 )
 CHECKED = """
 A toy’s sentences must pass these checks. Here, your text is checked in the same way, and each word is written as its

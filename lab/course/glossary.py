@@ -110,8 +110,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          "predictions get better.", {}),
     ),
     "self-attention": (
-        ("attention", "The way in which a token collects from the tokens that it may see. It gives each a share, and their "
-         "values are mixed in these shares.",
+        ("attention", "The way in which a token collects from the tokens that it may see. It gives each a share, and "
+         "their values are mixed in these shares.",
          {"paper": _VASWANI, "also": ("self-attention", "attend", "attends")}),
         ("query", "A vector that says what a token looks for. It is made from the token’s own vector by a learned "
          "matrix.", {"formula": r"q = x W_Q + b_Q", "paper": _VASWANI, "also": ("queries",)}),

@@ -162,7 +162,7 @@ def show_switch(course: str) -> None:
             st.button("Take the course’s model", key="_course_model", type="tertiary", on_click=_take_model)
         elif whose() == COURSE and _looks_elsewhere():
             st.caption("You look at another head, layer or neuron than the course.", width="content")
-            st.button("Look where the course does", key="_course_head", type="tertiary", on_click=_look_there)
+            st.button("Look where the course does", key="_course_head", type="tertiary", on_click=_forget_places)
 
 
 def _switch(course: str) -> None:
@@ -195,7 +195,3 @@ def _looks_elsewhere() -> bool:
     begun = st.session_state.get(FIRST_HEAD)
     shown = tuple(st.session_state.get(each.name) for each in (LAYER, HEAD))
     return begun is not None and (shown != begun[1] or bool(NEURON.chosen()))
-
-
-def _look_there() -> None:
-    _forget_places()

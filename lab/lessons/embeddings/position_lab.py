@@ -64,7 +64,7 @@ _WORDS = 5
 @asks(
     basis=bet(
         "The words are enough: *paris* is asked for.",
-        "Without an order, the model cannot tell what is asked for.",
+        "Without an order, the words could also ask for the country.",
     ),
     hint="The same five words can also ask: France is the capital of … what?",
     always=True,
@@ -78,11 +78,11 @@ def without_places(_: Spot) -> Question:
         (
             Option(
                 "*paris*, nearly as clearly as before",
-                "*paris* falls from 0.38 to 0.20, and *france* has 0.21. The words alone do not say what is asked.",
+                "*paris* falls from 0.38 to 0.20, and *france* has 0.21: the words alone do not ask for one of them.",
             ),
             Option(
                 "*france* or *paris*, about equally likely",
-                "*france* gets 0.21, and *paris* 0.20. Without an order, it is not clear which of them is asked for.",
+                "*france* gets 0.21, and *paris* 0.20. Without an order, the words ask for both of them alike.",
                 correct=True,
             ),
             Option(
@@ -113,7 +113,7 @@ def who_bit_whom(_: Spot) -> Question:
                 correct=True,
             ),
             Option(
-                "No: other words stand beside it",
+                "No: other words are beside it",
                 "A layer reads all tokens of the text, and without places none of them is nearer than another.",
             ),
             Option(

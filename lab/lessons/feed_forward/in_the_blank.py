@@ -30,8 +30,8 @@ IDEA = """
 You have seen where a neuron fires. Does the model need it? Switch neurons of layer {layer} off, one at a time, and see
 what the model says then."""
 CAPTION = """
-Each bar is a run in which the activation of one neuron is 0 at every token. Of the neurons that add most here, you see
-those that change the word most."""
+Each bar is a run in which the activation of one neuron is 0 at every token. They are the
+neurons that change the word most, among those that add most here."""
 READING = """
 Without neuron {neuron:,} of layer {layer}, {word} goes from {before} to {after}. Each of the {tried} neurons that add
 most here was switched off alone; the best word became another one {turned} times."""

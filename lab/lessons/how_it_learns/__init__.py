@@ -12,15 +12,14 @@ from lab.ui.shared.prediction import look as look_at_place
 from lab.ui.toys.filling import show_rule, show_toy_trace
 
 LESSON = "how-it-learns"
-# The steps that ask the model about a word of the learner's sentence; the others bring their own figures.
-_ASKS = ("surprise", "check")
 
 
 def look(page: LessonPage, trace: Trace) -> Callable[[str], PredictionView | LessonRun | None]:
     """Return what makes the view of a step by its id."""
 
     def view(step: str) -> PredictionView | LessonRun | None:
-        return look_at_place(page, trace) if step in _ASKS else LessonRun(page, trace)
+        # The other steps bring figures and sentences of their own.
+        return look_at_place(page, trace) if step == "surprise" else LessonRun(page, trace)
 
     return view
 

@@ -13,7 +13,7 @@ from lab.lessons.tokenization.tokens import WRITTEN
 from lab.text.tokenizers.wordpiece import WordPieceSteps
 from lab.ui import runs
 from tests.checkpoints import Family
-from tests.pages.apptest import Offer, reveal, visit, walk, words
+from tests.pages.apptest import Offer, reveal, turn_to, visit, walk, words
 from tests.pages.texts import TEXTS
 from tests.sentences import RARE
 
@@ -69,7 +69,8 @@ def test_no_text_breaks_a_step(text: str) -> None:
         press(at, "All ")
         assert not at.error
         assert "Equals the library" in badge(at)
-    assert at.session_state["text"] == text  # the check has no field for it
+    turn_to(at, "tokens", keep=False).segmented_control(key="_whose").set_value("Yours").run()  # the check has no field
+    assert at.text_area(key="text").value == text
 
 
 @pytest.mark.parametrize("kind", TEXTS)

@@ -90,8 +90,6 @@ COMPARED = (
     "Neurons of a token",
     "Sentence to sentence",
 )
-# The replacement for the output of a head that is off.
-ZERO, MEAN = "Zero", "Mean"
 LEARNED = "Trained"
 RANDOM, CONSTRUCTED, TRAINED = "Random", "Constructed", "Trained live"
 
@@ -165,7 +163,6 @@ SOURCE = Buttons("source", BUNDLED, (BUNDLED, OWN))
 MEASURE = Buttons("measure", MASS, (MASS, RELATIVE, MAXIMUM))
 # The heads in which the tokens behind a cell of the matrix of sentences are shown.
 BEHIND = Buttons("behind", AVERAGE, (AVERAGE, STRONGEST, ONE_HEAD))
-OFF = Buttons("off", ZERO, (ZERO, MEAN))
 # The other half of a layer. ``norm`` is the place of a LayerNorm, named as in its layer.
 _NORMS = tuple(f"{side} {what}" for side in ("after", "before") for what in ("attention", "the feed-forward network"))
 NORM = Buttons("norm", "after the feed-forward network", _NORMS)

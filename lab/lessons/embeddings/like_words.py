@@ -164,14 +164,14 @@ def show(view: EmbeddingView) -> None:
         say(WORKED.format(word=view.word, nearest=quoted(found.nearest[0].word), width=view.width))
         st.latex(formula)
     if not view.of_toy:
-        _offer_a_day(view)
+        _show_a_day(view)
         with st.expander("Can words be added? king − man + woman", on_change="rerun", key="_king_and_queen") as sums:
             if sums.open:
                 show_word_sums(view)
     code(nearest_in_table)
 
 
-def _offer_a_day(view: EmbeddingView) -> None:
+def _show_a_day(view: EmbeddingView) -> None:
     model = view.trace.model
     place = place_of(encode(model.tokenizer, model.config, _DAYS), _DAY)
     if place is not None:

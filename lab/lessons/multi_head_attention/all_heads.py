@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lab.charts.base.axes import Scale
 from lab.charts.cells.grid import Texts
@@ -80,6 +81,12 @@ def why_several(_: Spot) -> Question:
     )
 
 
+def other_words(traced: Trace, query: int) -> NDArray[np.bool_]:
+    """Return which tokens are words other than the query, (n,): no marks, no punctuation."""
+    words = np.array([any(map(str.isalnum, label)) for label in traced.labels])
+    return words & ~np.array(traced.encoding.special) & (np.arange(len(traced)) != query)
+
+
 def favourites(traced: Trace, layer: int, head: int, query: int) -> Heatmap:
     """Draw the token at which each head of the model looks most from ``query``; one head is outlined.
 
@@ -88,9 +95,7 @@ def favourites(traced: Trace, layer: int, head: int, query: int) -> Heatmap:
     rows = np.array([traced.layer(at).attention[:, query].numpy() for at in range(traced.model.config.layers)])
     best = rows.argmax(axis=-1)
     texts = [[traced.labels[key] for key in row] for row in best.tolist()]
-    words = [any(map(str.isalnum, label)) for label in traced.labels]
-    elsewhere = np.array(words) & ~np.array(traced.encoding.special) & (np.arange(len(traced)) != query)
-    values = np.where(elsewhere[best], rows.max(axis=-1), 0)
+    values = np.where(other_words(traced, query)[best], rows.max(axis=-1), 0)
     title = f"From {traced.labels[query]}: the token at which each head looks most"
     scale = Scale("Weight, if it is another word", (0.0, 1.0), ".2f")
     return word_grid(

@@ -23,7 +23,6 @@ from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning
 from lab.ui.frame.header import idea
@@ -113,9 +112,8 @@ def ranks(run: Trace, place: int | None, word: int | None) -> str:
 @asks(
     basis=derivable("multi-head-attention", "head-brings", "the bars of the heads at their mean"),
     hint="At which row of 6-4 does the answer come about?",
-    always=True,
 )
-def rests_and_works(_: Spot) -> Question:
+def rests_and_works() -> Question:
     """Ask whether the answer needs the course's head, though it rests on average."""
     return Question(
         "rests-and-works",

@@ -20,7 +20,7 @@ from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning
 from lab.ui.frame.header import idea
@@ -86,9 +86,8 @@ def reading(spot: Spot) -> str:
 @asks(
     basis=derivable(LESSON, "effective", "the table of three weights"),
     hint="Is this row more like the first row of the table, or more like the last one?",
-    always=True,
 )
-def at_how_many(_: Spot) -> Question:
+def at_how_many() -> Question:
     """Ask for the effective number of tokens of the blank's row in the course's head."""
     return Question(
         "at-how-many",
@@ -110,9 +109,8 @@ def at_how_many(_: Spot) -> Question:
 @asks(
     basis=derivable(LESSON, "effective", "the table of three weights"),
     hint="When does one place of a row get everything? When are all its weights equal?",
-    always=True,
 )
-def one_weight_more(_: Spot) -> Question:
+def one_weight_more() -> Question:
     """Ask how the effective number of a row changes if its largest weight grows: it gets smaller."""
     return Question(
         "one-weight-more",

@@ -23,7 +23,6 @@ from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning, way_to
@@ -100,9 +99,8 @@ def summary(trace: Trace, head: Head, corrected: bool, tau: float) -> pd.DataFra
 @asks(
     basis=derivable("self-attention", "map", "the rows of 6-4 in its map"),
     hint="How do the other eight rows of the map look?",
-    always=True,
 )
-def over_the_whole_map(_: Spot) -> Question:
+def over_the_whole_map() -> Question:
     """Ask where the course's head is among all heads if the number of tokens in effect is averaged over its map."""
     return Question(
         "over-the-whole-map",
@@ -130,9 +128,8 @@ def over_the_whole_map(_: Spot) -> Question:
 @asks(
     basis=derivable(LESSON, "numbers", "the formulas of both confidences"),
     hint="Suppose five of nine rows had a weight of 0.9. How large would the mean be at least?",
-    always=True,
 )
-def maximum_is_one_row(_: Spot) -> Question:
+def maximum_is_one_row() -> Question:
     """Ask what the largest weight of a map, and the mean of the largest weights of its rows, say together."""
     return Question(
         "maximum-is-one-row",
@@ -159,9 +156,8 @@ def maximum_is_one_row(_: Spot) -> Question:
 @asks(
     basis=derivable(LESSON, "numbers", "the corrected formula of the spread"),
     hint="Think of an even row over a few tokens and of an even row over many tokens.",
-    always=True,
 )
-def why_divided(_: Spot) -> Question:
+def why_divided() -> Question:
     """Ask why the entropy of a row is divided by the logarithm of its length."""
     return Question(
         "why-divided",

@@ -40,7 +40,7 @@ from lab.questions.asking import asks
 from lab.questions.basis import bet, derivable
 from lab.questions.kinds import ranked, which_holds
 from lab.questions.question import Question
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this
 from lab.ui.frame.header import idea

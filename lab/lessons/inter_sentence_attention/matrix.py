@@ -31,7 +31,7 @@ from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import bet, derivable
 from lab.questions.question import MARGIN, Option, Question, shuffled
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this
@@ -136,7 +136,6 @@ def formula(view: SentencesView) -> str:
     "key_token",
     basis=derivable(LESSON, "matrix", "the numbers of tokens below the map"),
     hint="A uniform head gives each token the same weight. What then decides how much a sentence gets?",
-    returns=2,
 )
 def longer_gets_more(spot: Spot) -> Question | None:
     """Ask to which of two other sentences a uniform head would give more: to the longer one."""
@@ -166,7 +165,6 @@ def longer_gets_more(spot: Spot) -> Question | None:
 @asks(
     basis=derivable(LESSON, "matrix", "the map, and the shares of a uniform head"),
     hint="How much would a uniform head give to each of the two sentences?",
-    returns=3,
 )
 def why_less(spot: Spot) -> Question | None:
     """Ask why a sentence can get more attention than another, and yet less relative to its length."""
@@ -218,7 +216,6 @@ def _why_less(found: InterSentence) -> Question | None:
         "A number in the map is true for every head and every word.", "A mean hides what single heads and words do."
     ),
     hint="How many weights are behind each of these two numbers?",
-    returns=4,
 )
 def one_weight(spot: Spot) -> Question | None:
     """Ask why a weight can be large and the share of its sentence small."""

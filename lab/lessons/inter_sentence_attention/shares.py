@@ -11,7 +11,7 @@ from lab.course.words import escaped, mostly
 from lab.figures.sentences import read
 from lab.models.trace import Trace
 from lab.questions.question import Question
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.text.sentences.unavailable import SentencesUnavailable
 
 # In one text, a smaller change of a share of attention does not count as a finding.

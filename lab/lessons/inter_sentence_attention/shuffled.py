@@ -25,7 +25,7 @@ from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import bet
 from lab.questions.question import Option, Question, shuffled
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.text.sentences.unavailable import SentencesUnavailable
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning
@@ -111,7 +111,6 @@ def near_or_related(spot: Spot) -> Question | None:
         "It shows where heads look, whatever the reason is.",
     ),
     hint="When unrelated sentences were side by side, how much did they look at each other?",
-    returns=5,
 )
 def what_a_share_proves(spot: Spot) -> Question | None:
     """Ask what a large share makes certain: only that heads look there."""

@@ -24,7 +24,7 @@ from lab.questions.asking import asks
 from lab.questions.basis import bet
 from lab.questions.kinds import ranked
 from lab.questions.question import Question
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.ui.drawing import draw
 from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameters import FROM_SENTENCE, KEPT, LEFT_OUT, SINKS, STEP
@@ -57,7 +57,6 @@ def taken_and_even(trace: Trace, a: int) -> tuple[float, float]:
     "token",
     basis=bet("Most attention goes to words.", "Heads park much of their attention at tokens that say nothing."),
     hint="Where do heads park attention that they cannot use?",
-    returns=1,
 )
 def where_it_goes(spot: Spot) -> Question | None:
     """Ask which gets the largest share of a sentence's attention: a sentence, or the tokens that are in no sentence."""

@@ -14,7 +14,7 @@ from lab.course.pages import lesson_of
 from lab.course.words import escaped, named, quoted
 from lab.figures.sentences import apart, between, read
 from lab.models.trace import Trace
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.text.sentences.unavailable import SentencesUnavailable
 from lab.ui import selection, sidebar
 from lab.ui.page import LessonPage

@@ -19,7 +19,7 @@ from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import bet
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning
 from lab.ui.shared.one_head import OneHead, show_sentence
@@ -54,10 +54,8 @@ def reading(spot: Spot) -> str:
         "Each head is responsible for a part of the sentence.",
     ),
     hint="Into how many sets of shares does one head divide the attention of a token?",
-    returns=1,
-    always=True,
 )
-def why_several(_: Spot) -> Question:
+def why_several() -> Question:
     """Ask why a layer has several narrow heads, and not one wide head."""
     return Question(
         "why-several",

@@ -15,7 +15,7 @@ from lab.course.pages import lesson_of
 from lab.lessons.inter_sentence_attention import LESSON, matrix, shuffled, special_tokens
 from lab.models.trace import Trace
 from lab.questions.question import Question
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
 

@@ -75,6 +75,8 @@ class Step:
         "causal" or "masked" if only such models have the step, "" if every model has it.
     own_words
         Whether the step brings its own words, and does not read the sentence on the page.
+    text
+        The step's own example, which takes the place of the course's sentence there; "" if it needs none.
     """
 
     __pydantic_config__ = KNOWN_KEYS
@@ -87,6 +89,7 @@ class Step:
     minutes: StrictInt | None = None
     models: Literal["", "causal", "masked"] = ""
     own_words: StrictBool = False
+    text: Text = ""
     not_for_toys: NotForToys | None = None
 
 
@@ -174,6 +177,10 @@ class Lesson(Page):
     toy: Toy | None = None
     weights: StrictBool = True
     text: Text = ""
+
+    def text_at(self, step: str) -> str:
+        """The text on which a step, by its name, opens; "" means that of a new visit."""
+        return next((each.text for each in self.steps if each.name == step and each.text), self.text)
 
     @property
     def minutes(self) -> int:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -13,19 +12,15 @@ from lab.analysis.heads.named import MIXED, name_heads, scores_of, trace_chance,
 from lab.analysis.heads.patterns import PATTERNS, trace_patterns
 from lab.analysis.heads.specialization import (
     SPECIALIZATIONS,
-    WORD_KINDS,
     Dimension,
     relative_to_layer,
     specialization,
 )
 from lab.analysis.heads.values import Values
-from lab.charts.base.axes import Scale
-from lab.charts.base.figure import Figure
 from lab.charts.base.labels import visible
 from lab.charts.base.plotted import Plotted
 from lab.charts.cells.categories import Category, CategoryMap, category_map
 from lab.charts.marks import radar as chart
-from lab.charts.marks.bars import bars
 from lab.evidence import notable
 from lab.models.trace import Trace
 
@@ -114,28 +109,6 @@ def radar(traced: Trace, layer: int, head: int, everyone: bool = False, left_out
     axis_title = "from the lowest of this layer, 0, to the highest, 1"
     table = _numbers(axes, relative, found.raw, found.corrected)
     return chart.radar(shapes, axes, title=title, axis_title=axis_title, chosen=names[head], table=table)
-
-
-def beside_even(traced: Trace, layer: int, head: int, left_out: bool = False) -> Figure:
-    """Draw the attention that a head gives to each kind of word, and below it, in a pale colour, a uniform head's.
-
-    Raises ValueError for a text without words of these kinds, and
-    :class:`lab.text.tags.pipeline.PipelineUnavailable`.
-    """
-    found = specialization(traced, only_words=left_out)
-    own, even = found.raw[layer, head], found.even[layer]
-    shares = [
-        at
-        for at, each in enumerate(SPECIALIZATIONS)
-        if each.id in WORD_KINDS and np.isfinite([own[at], even[at]]).all()
-    ]
-    names = [SPECIALIZATIONS[at].name for at in shares]
-    labels = [label for name in names for label in (name, "uniform head")]
-    values = np.column_stack([own[shares], even[shares]]).ravel()
-    title = f"What head {head + 1} of layer {layer + 1} gives to each kind of word"
-    drawn = bars(labels, values, Scale("Share of attention"), title=title, highlight=range(0, len(labels), 2))
-    columns = {f"head {head + 1}": own[shares], "uniform head": even[shares]}
-    return replace(drawn, table=partial(pd.DataFrame, columns, names))
 
 
 def _hover(name: str, axes: list[str], relative: Values, raw: Values, corrected: Values) -> list[str]:

@@ -260,7 +260,7 @@ class LessonPage(OpenPage):
         if not self.selection[parameters.TEACH]:
             say_time(self.header.time, self.lesson, chosen)
         if self.selection[parameters.MODE] != parameters.TOY and not self.brings_its_own_words:
-            show_switch(self.lesson.text)
+            show_switch(self.lesson.text_at(chosen))
         return chosen
 
     @property

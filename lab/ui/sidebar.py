@@ -139,8 +139,8 @@ def _begin_texts(opened: Lesson | Bench | None) -> str:
     """Choose the sentence of the page, and return the one with which it begins."""
     if not isinstance(opened, Lesson):
         return begin("")
-    here = f"{opened.id}/{parameters.STEP.coming([step.name for step in opened.steps])}"
-    return begin(opened.text, here, tried=tries_a_text())
+    step = parameters.STEP.coming([step.name for step in opened.steps])
+    return begin(opened.text_at(step), f"{opened.id}/{step}", tried=tries_a_text())
 
 
 def _texts(opened: Lesson | Bench | None, first: str) -> None:
@@ -158,7 +158,7 @@ def _texts(opened: Lesson | Bench | None, first: str) -> None:
     )
     if (example := example_of(parameters.TEXT.chosen(), parameters.PAIR.chosen())) is not None:
         st.caption(example.why)
-    elif isinstance(opened, Lesson) and opened.text == parameters.TEXT.chosen():
+    elif first == parameters.TEXT.chosen() and isinstance(opened, Lesson):
         st.caption("The course’s sentence. Type or choose your own: the lab keeps it, and every step can show it.")
 
 

@@ -60,6 +60,10 @@ def begin(own: str, at: str = "", *, tried: bool = False) -> str:
     if (untouched() and not kept) or (new and at and not put):
         if not untouched():
             _change_places(YOURS, COURSE)
+        elif _shown()[0] not in (None, first):  # another example of the course: its tokens are others
+            for parameter in _IN_TEXT:
+                parameter.set(parameter.default)
+            st.session_state.pop(SEEN, None)
         _show(first, "")
         st.session_state[_BEGUN] = (first, "")
         if at and not put and _lesson(at) != _lesson(before) and MODE.chosen() != TOY:

@@ -11,32 +11,30 @@ from streamlit.testing.v1 import AppTest
 
 import lab
 from lab.analysis.heads.features import FEATURES, HeadSample, features_of
-from lab.analysis.heads.patterns import same_word_cases, trace_patterns
+from lab.analysis.heads.patterns import trace_patterns
 from lab.analysis.heads.specialization import SPECIALIZATIONS, trace_specialization
 from lab.analysis.heads.survey import head_survey
 from lab.analysis.heads.values import Values, layer_groups
 from lab.course.sentences.agreement import ATTRACTIONS, FORMS
-from lab.evidence.notable import JOBS, in_folder
-from lab.evidence.own_sentence import cases
+from lab.evidence.notable import JOBS
 from lab.figures.specialization import names_of
 from lab.lessons.head_specialization import does_it_matter
 from lab.lessons.head_specialization.attraction import attractions
 from lab.lessons.head_specialization.named_patterns import pattern_name
-from lab.lessons.head_specialization.relations import others_map, to_others
-from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
+from lab.lessons.head_specialization.relations import to_others
+from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.interventions import Interventions
 from lab.models.trace import trace_encoding
 from lab.models.twin import random_twin, untrained_twin
 from lab.text.tags import pipeline
-from lab.text.tags.tokens import TaggedSpan, encoding_tags, parsed, tagged
+from lab.text.tags.tokens import TaggedSpan, encoding_tags, tagged
 from lab.ui import runs
-from tests.pages.apptest import Offer, check_answers, go, looks, reveal, unfold, visit, walk, words, worked
+from tests.pages.apptest import Offer, check_answers, go, reveal, unfold, visit, walk, words, worked
 from tests.sentences import STORY
 
 PAGE = "6_Head_specialization.py"
 TEXT = "The cat sat on the mat because it was tired in Paris."
 STEPS = (
-    "kinds-of-words",
     "radar",
     "named-patterns",
     "grammar",
@@ -82,7 +80,7 @@ def test_gpt2_has_a_first_token_instead_of_cls(text: str, offer: Offer) -> None:
 
 def test_the_words_of_a_pair_are_tagged() -> None:
     at = visit(PAGE, text="She sat.", pair="Anna stood in Paris.")
-    go(at, "kinds-of-words")
+    go(at, "radar")
     assert any("proper noun" in str(html.proto.body) for html in at.get("html"))
 
 
@@ -108,47 +106,6 @@ def test_cards_show_the_metrics_of_the_chosen_head() -> None:
             assert f"**{value:.3f}**" in words(at), dimension.id
             assert any(f"= {value:.3f}" in formula.value for formula in at.latex), dimension.id
         assert any("U_{ii}" in formula.value for formula in at.latex) == corrected
-
-
-@pytest.mark.parametrize(("text", "offered"), [(STORY, True), (BOOK, False)])
-def test_a_head_that_is_wrong_here_is_offered_a_sentence_in_which_it_is_right(text: str, offered: bool) -> None:
-    """Head 3-1 of the default model misses both objects of the first sentence, and finds that of the second."""
-    at = open_step("grammar", text=text)
-    reveal(at.selectbox(key="_relation").set_value(DOES["obj:head"]).run())
-    assert ("a sentence in which this head is right" in words(at)) == offered
-    if offered:
-        next(button for button in at.button if button.label == "Take that sentence").click().run()
-        assert "right 1 of 1 time:" in words(reveal(at))
-
-
-def test_grammar_begins_with_the_relation_of_the_head_on_screen_or_one_that_is_right_here() -> None:
-    at = open_step("grammar", text=STORY)
-    assert looks(at)[0] == 9  # “wanted”, from 0
-    assert at.selectbox(key="_relation").value == DOES["nsubj:dependent"]
-    assert "right 2 of 2 times" in words(at)
-    at = open_step("grammar", text=STORY, layer="1", head="1")
-    assert "right 0 of" not in words(at)
-
-
-def test_grammar_has_a_row_for_each_relation_with_the_best_head_and_the_others() -> None:
-    at = unfold(open_step("grammar"), "_relations")
-    table = next(frame.value for frame in at.dataframe if "what it does" in frame.value)
-    found = [each for each in in_folder(EMBEDDED / DEFAULT_MODEL) or () if each.job.grammatical]
-    assert table["what it does"].tolist() == [each.job.does for each in found]
-    for row, each in zip(table.itertuples(index=False), found, strict=True):
-        assert (row[1], row[2], row[3]) == (each.heads[0].name, each.heads[0].score, each.chance)
-        assert [part.split(" ")[0] for part in row[4].split(", ") if part] == [doing.name for doing in each.heads[1:]]
-
-
-def test_every_pair_of_the_sentence_is_listed_with_the_word_that_the_head_names() -> None:
-    """By hand: in the story's sentence *she* gave and *he* wanted."""
-    at = unfold(open_step("grammar", text=STORY, layer="5", head="11"), "_pairs")
-    table = next(frame.value for frame in at.dataframe if "should find" in frame.value)
-    assert list(zip(table["from"], table["should find"], strict=True)) == [("gave", "She"), ("wanted", "he")]
-    assert table[""].tolist() == [
-        "right" if named == sought else "wrong"
-        for named, sought in zip(table["looks most at"], table["should find"], strict=True)
-    ]
 
 
 @pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-bert", "lab-gpt2"])
@@ -177,40 +134,21 @@ def test_the_grammar_map_shares_out_what_goes_to_other_words(model: str) -> None
                 assert found.of_tokens[row] == pytest.approx(arcs, abs=1e-5)
 
 
-def test_the_outlined_cell_of_the_grammar_map_is_the_word_that_the_head_names() -> None:
-    """Of a word in several pieces: its cell is dark where the text says that the head looks there most."""
-    trace = lab.trace(lab.load_model("lab-bert"), "The old dog that chased my neighbour's cats sleeps in the kitchen.")
-    right = 0
-    for each in in_folder(EMBEDDED / "lab-bert") or ():
-        if not each.job.grammatical:
-            continue
-        doing = each.heads[0]
-        for case in cases(trace, parsed(trace), each.job, doing):
-            drawn = others_map(trace, doing.layer, doing.head, case.query, case.key).table()
-            found = to_others(trace, doing.layer, doing.head)
-            row, cell = (int(found.of_token[token]) for token in (case.query, case.key))
-            assert drawn.iloc[row].to_numpy(float)[-len(found.words) :][cell] == pytest.approx(found.shares[row, cell])
-            assert (found.shares[row].argmax() == cell) == case.right
-            right += case.right
-    assert right
-
-
-def words_only(one: HeadSample, layer: int, head: int, upos: set[str]) -> tuple[float, float]:
-    """By hand: how much the words of a head send to words of some kinds over an even share, and what they sent away."""
+def words_only(one: HeadSample, layer: int, head: int, upos: set[str]) -> float:
+    """By hand: how much the words of a head send to words of some kinds over an even share."""
     keep = [not special for special in one.trace.encoding.special]
     if all(keep):
         keep[0] = False  # GPT-2: the first token
     causal = one.trace.model.config.causal
     places = [i for i, kept in enumerate(keep) if kept]
     weights = one.trace.layer(layer).attention[head].double().numpy()
-    given = even = lost = 0.0
+    given = even = 0.0
     for query in places:
         seen = [key for key in places if not causal or key <= query]
         left = sum(weights[query, key] for key in seen)
-        lost += 1 - left
         given += sum(weights[query, key] for key in seen if one.upos[key] in upos) / left
         even += sum(one.upos[key] in upos for key in seen) / len(seen)
-    return given / even, lost / len(places)
+    return given / even
 
 
 FUNCTION_TAGS = {"DET", "ADP", "AUX", "CCONJ", "SCONJ", "PART", "PRON"}
@@ -222,7 +160,7 @@ def test_without_special_tokens_or_the_first_one_a_card_says_what_the_words_alon
     model: str, layer: int, head: int
 ) -> None:
     one = sample(BOYS, model)
-    value, lost = words_only(one, layer - 1, head - 1, FUNCTION_TAGS)
+    value = words_only(one, layer - 1, head - 1, FUNCTION_TAGS)
     before = trace_specialization(one.trace, one.upos, one.entities)
     kept = before.values("function_words", True)[layer - 1, head - 1]
     params = {"text": BOYS, "model": model, "layer": str(layer), "head": str(head), "version": "Corrected"}
@@ -233,9 +171,6 @@ def test_without_special_tokens_or_the_first_one_a_card_says_what_the_words_alon
     with_them = words(unfold(open_step("radar", **params, sinks="Kept"), "_formulas"))
     assert f"**{kept:.3f}** × a uniform head" in with_them and f": {value:.3f}" in with_them
     assert "among all tokens" in with_them
-    said = words(open_step("kinds-of-words", **params))
-    assert f"{lost:.0%} of this head’s attention goes to" in said and "is left out here" in said
-    assert "is left out here" not in words(open_step("kinds-of-words", **params, sinks="Kept"))
 
 
 def function_words(samples: list[HeadSample]) -> Values:
@@ -257,10 +192,7 @@ def test_many_sentences_say_how_many_heads_the_special_tokens_move_across_one() 
     config = samples[0].trace.model.config
     means = np.array(
         [
-            [
-                np.mean([words_only(one, layer, head, FUNCTION_TAGS)[0] for one in samples])
-                for head in range(config.heads)
-            ]
+            [np.mean([words_only(one, layer, head, FUNCTION_TAGS) for one in samples]) for head in range(config.heads)]
             for layer in range(config.layers)
         ]
     )
@@ -274,20 +206,7 @@ def test_many_sentences_say_how_many_heads_the_special_tokens_move_across_one() 
     assert f"**{kept.max():.2f}** times" in words(at)
 
 
-def test_tags_of_the_sentence_are_listed() -> None:
-    at = unfold(open_step("kinds-of-words"), "_tokens")
-    assert pipeline.pipeline().description in words(at)
-    table = next(frame.value for frame in at.dataframe if "part of speech" in frame.value)
-    one = sample(TEXT)
-    assert table["part of speech"].tolist() == [tag or "" for tag in one.upos]
-    assert table["entity"].tolist() == [label or "" for label in one.entities]
-    assert table["kind"].iloc[0] == "Special tokens"
-    chips = "".join(str(html.proto.body) for html in at.get("html"))
-    for tag in {tag for tag in one.upos if tag}:
-        assert pipeline.spelled_out(tag) in chips
-
-
-@pytest.mark.parametrize("step", ["kinds-of-words", "radar", "grammar"])
+@pytest.mark.parametrize("step", ["radar", "grammar"])
 def test_a_text_that_is_not_english_is_told_from_one_that_is(step: str) -> None:
     at = open_step(step, text="Der Hund schläft auf dem Sofa, weil er müde ist.")
     assert any("does not look English" in each.value for each in at.warning)
@@ -295,44 +214,29 @@ def test_a_text_that_is_not_english_is_told_from_one_that_is(step: str) -> None:
 
 
 @pytest.mark.parametrize("kept", [False, True])
-def test_names_and_best_heads(kept: bool) -> None:
+def test_names_and_scores(kept: bool) -> None:
     """Among words only, as the step begins, and with the special tokens."""
     trace = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
     patterns, names = trace_patterns(trace, only_words=not kept), names_of(trace, not kept)
     at = open_step("named-patterns", layer="1", head="1", **({"sinks": "Kept"} if kept else {}))
-    unfold(at, "_own_scores", "_best_scores")
+    unfold(at, "_own_scores")
     assert f"is **{pattern_name(str(names[0, 0]))}**" in words(at)
-    table = next(frame.value for frame in at.dataframe if "best head" in frame.value).set_index("pattern")
-    best = np.unravel_index(patterns.previous_token.argmax(), patterns.previous_token.shape)
-    row = table.loc["Previous token"]
-    assert row["best head"] == f"layer {best[0] + 1}, head {best[1] + 1}"
+    own = next(frame.value for frame in at.dataframe if "this head" in frame.value).set_index("pattern")
+    row = own.loc["Previous token"]
     assert row["uniform head"] == pytest.approx(1 / (len(trace) - (0 if kept else 2)))
     encoded = trace_encoding(random_twin(trace.model, 0), trace.encoding)
     twin = trace_patterns(encoded, only_words=not kept).previous_token
     assert row["best untrained head"] == pytest.approx(twin.max())
-    assert row["named heads"] == np.count_nonzero(names == "previous_token") > 0
-    assert table["clearly"].tolist() == sorted(table["clearly"], reverse=True)  # those with a name first
-    own = next(frame.value for frame in at.dataframe if "this head" in frame.value).set_index("pattern")
-    assert own.loc["Previous token", "this head"] == pytest.approx(patterns.previous_token[0, 0])
+    assert row["this head"] == pytest.approx(patterns.previous_token[0, 0])
     at.session_state["named-heads"] = {"selection": {"cell": [{"q": 2, "k": 4}]}}
     at.run()
     assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (3, 5)
 
 
-def test_a_delimiter_head_is_not_said_to_do_nothing_else() -> None:
-    """Head 3-1 of the default model rests on delimiters, and is right about objects all the same."""
-    params = {"text": "Tom bought a ticket in Paris and took the train to Rome.", "layer": "3", "head": "1"}
-    grammar = words(open_step("grammar", **params))
-    assert f"{DOES['obj:head']} in 78 of 100 cases" in grammar and "right 2 of 2 times" in grammar
-    said = words(unfold(open_step("named-patterns", **params, sinks="Kept"), "_own_scores"))
-    assert "is **Delimiter**" in said and "It does not show that the head does nothing else" in said
-
-
 def test_a_uniform_head_has_all_of_the_bag_of_words_of_a_causal_model() -> None:
-    at = unfold(open_step("named-patterns", model="lab-gpt2", sinks="Kept"), "_best_scores")
-    frame = next(frame.value for frame in at.dataframe if "best head" in frame.value).set_index("pattern")
+    at = unfold(open_step("named-patterns", model="lab-gpt2", sinks="Kept"), "_own_scores")
+    frame = next(frame.value for frame in at.dataframe if "this head" in frame.value).set_index("pattern")
     assert frame.loc["Bag of words", "uniform head"] == pytest.approx(1)
-    assert frame.loc["Bag of words", "named heads"] == 0
     assert frame.loc["Bag of words", "above chance"] == "no room"
 
 
@@ -358,9 +262,9 @@ def test_heads_are_taken_away_one_at_a_time_in_six_sentences(model: str) -> None
             odds = (logits[good] - logits[bad]).exp().item()
             assert share == pytest.approx(odds / (1 + odds), abs=1e-4)
     assert len(at.get("vega_lite_chart")) == 1
-    layer, head = int(at.selectbox(key="layer").value or 0) - 1, int(at.selectbox(key="head").value or 0) - 1
-    lost = sum(each.off[layer, head] < 0.5 for each in found)
-    assert f"prefers *was* in {lost} of 6 sentences" in words(at)
+    off = np.stack([each.off for each in found])
+    lost = (off < 0.5).sum(0)[does_it_matter.strongest(off)]
+    assert f"does so in **{lost}**" in words(at)
 
 
 def test_a_model_that_takes_long_is_asked_only_at_a_click(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -369,16 +273,6 @@ def test_a_model_that_takes_long_is_asked_only_at_a_click(monkeypatch: pytest.Mo
     assert not at.get("vega_lite_chart") and "one run each of 6 sentences: about" in words(at)
     next(button for button in at.button if button.label == "Switch off each head").click().run()
     assert len(reveal(at).get("vega_lite_chart")) == 1
-
-
-def test_the_head_of_the_story_decides_the_verb_and_no_other_head_does() -> None:
-    found = attractions(lab.load_model(DEFAULT_MODEL))
-    assert found is not None
-    off = np.stack([each.off for each in found])
-    assert all(each.before > 0.9 for each in found)
-    assert (off[:, 4, 10] < 0.5).all()
-    off[:, 4, 10] = 1
-    assert (off > 0.5).all()
 
 
 def test_own_sentences_are_averaged() -> None:
@@ -447,16 +341,3 @@ def test_each_card_says_what_attention_atlas_calls_its_metric() -> None:
     said = words(unfold(open_step("radar", sinks="Kept"), "_formulas"))
     names = ("Syntax Focus", "Semantics Focus", "CLS Focus", "Punctuation Focus", "Entities Focus")
     assert all(f"Also called “{name}”" in said for name in (*names, "Long-Range Attention", "Self-Attention"))
-
-
-def test_a_score_from_one_split_word_is_called_little() -> None:
-    """lab-gpt2 cuts one word of this text in two: only its second piece has the first to look at."""
-    text = "Tom bought a ticket in Paris and took the train to Rome."
-    trace = lab.trace(lab.load_model("lab-gpt2"), text)
-    words_of = trace.encoding.word_ids
-    cases = sum(word in words_of[:place] for place, word in enumerate(words_of))
-    assert cases == same_word_cases(trace) == 1
-    assert "Only 1 token has another place or piece" in words(open_step("named-patterns", text=text, model="lab-gpt2"))
-    twice = "The cat saw the dog and the dog saw the cat."
-    assert same_word_cases(lab.trace(trace.model, twice)) >= 3
-    assert "another place or piece of the same" not in words(open_step("named-patterns", text=twice))

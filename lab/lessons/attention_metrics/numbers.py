@@ -22,7 +22,9 @@ from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
+from lab.questions.kinds import ranked
 from lab.questions.question import Option, Question
+from lab.questions.spot import Spot
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning, way_to
@@ -179,6 +181,23 @@ def why_divided() -> Question:
         ),
         mixed=True,
     )
+
+
+@asks("layer", basis=derivable(LESSON, "numbers", "the map of confidence (average)"), for_a_class=True)
+def most_confident(spot: Spot) -> Question | None:
+    """Ask which head of a layer has the clearest favourites."""
+    heads = range(spot.trace.model.config.heads)
+    averages = np.array([attention_map(spot.traced, head).max(axis=1).mean() for head in heads])
+
+    def why(head: int, best: int) -> str:
+        tail = ", the highest." if head == best else f"; head {best + 1} has {averages[best]:.3f}."
+        return f"Its largest weight in a row is {averages[head]:.3f} on average{tail}"
+
+    prompt = (
+        f"In which head of layer {spot.layer + 1} is **confidence (average)** highest, so that its tokens have the "
+        "clearest favourites?"
+    )
+    return ranked("most-confident", prompt, averages.tolist(), lambda head: f"Head {head + 1}", why, of=len(averages))
 
 
 def show(view: OneHead) -> None:

@@ -1,17 +1,65 @@
-"""Check: questions about this head, and about what a score says; each is in the file of the step that it is about."""
+"""Check: three questions, and a sentence in which the head for subjects looks at a word that is no noun."""
 
 from __future__ import annotations
 
+from lab.analysis.words.in_blank import with_blank
+from lab.course.sentences.agreement import FORMS
+from lab.course.words import escaped, quoted
 from lab.lessons.head_specialization import LESSON
 from lab.lessons.head_specialization.does_it_matter import what_shows_need
 from lab.lessons.head_specialization.grammar import same_as_distance
-from lab.lessons.head_specialization.kinds_of_words import share_or_preference
+from lab.lessons.head_specialization.radar import share_or_preference
+from lab.models.catalogue import DEFAULT_MODEL
+from lab.models.encoding import BLANK
+from lab.models.interventions import Interventions
+from lab.text.tags.pipeline import PipelineUnavailable, spelled_out
+from lab.text.tags.tokens import trace_tags
+from lab.ui import runs
 from lab.ui.quiz.asking import draw_checks
-from lab.ui.shared.one_head import OneHead, show_sentence
+from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
+from lab.ui.shared.one_head import OneHead
+
+# Head 5-11 of the default model, from 0, and the kinds of words that a subject mostly is.
+HEAD, NOUNS = (4, 10), ("NOUN", "PROPN", "PRON")
+WANTED = """
+5-11 is called the head that *finds the subject of a verb*. Is this what it does? Write a sentence with _ for *was* or
+*were*, in which the model prefers *were*, and 5-11 looks from the blank most at a word that is neither a noun nor a
+pronoun. (A subject can be more than one word.)"""
+NO_BLANK = "Your sentence needs one blank, written as _, in place of *was* or *were*."
+NO_TAGS = "The tagger is not available here, so the lab cannot name the kind of a word."
+LOOKED = "From the blank, 5-11 gives {word} most ({weight:.2f}), and *were* has {share:.0%} against *was*. "
+NOT_WERE = "Here the model prefers *was*. Write a sentence in which more than one does something."
+A_NOUN = "The tagger calls {word} a {kind}. Try another subject."
+MET = "The tagger calls {word} a {kind}. So its name does not say all that this head does: names of heads are ours."
+
+
+def judge(entry: str) -> ChallengeVerdict:
+    """Look at a sentence: where 5-11 looks from its blank, and which verb the model prefers."""
+    model = runs.model(DEFAULT_MODEL)
+    trace = runs.run(DEFAULT_MODEL, with_blank(model, entry), "", Interventions())
+    if trace.labels.count(BLANK) != 1:
+        return ChallengeVerdict(met=False, said=NO_BLANK)
+    place = trace.labels.index(BLANK)
+    weights = trace.layer(HEAD[0]).attention[HEAD[1], place]
+    key = int(weights.argmax())
+    word = quoted(trace.labels[key])
+    logits = trace.logits(place)[0][[model.tokenizer.token_to_id(form) for form in FORMS]].double()
+    share = float((logits[0] - logits[1]).sigmoid())
+    said = LOOKED.format(word=word, weight=float(weights[key]), share=share)
+    if share <= 0.5:
+        return ChallengeVerdict(met=False, said=said + NOT_WERE)
+    try:
+        runs.load_tagger()
+        filled = trace.text.replace((model.mask or ("",))[0], "were")
+        kind = trace_tags(runs.run(DEFAULT_MODEL, filled, "", Interventions()))[0][key]
+    except PipelineUnavailable:
+        return ChallengeVerdict(met=False, said=said + NO_TAGS)
+    told = {"word": word, "kind": escaped(spelled_out(kind)) if kind else "mark"}
+    met = kind is not None and kind not in NOUNS and kind != "PUNCT"
+    return ChallengeVerdict(met=met, said=said + (MET if met else A_NOUN).format(**told))
 
 
 def show(view: OneHead) -> None:
-    """Ask the three questions; about a toy, which has no words, only those that need no words."""
-    show_sentence(view, arcs=False)
-    asked = (share_or_preference, same_as_distance, what_shows_need)
-    draw_checks(LESSON, [each(view.spot) for each in asked])
+    """Ask the three questions, and set the challenge."""
+    draw_checks(LESSON, [each(view.spot) for each in (share_or_preference, same_as_distance, what_shows_need)])
+    draw_challenge(LESSON, WANTED, "A sentence with _", judge)

@@ -10,7 +10,6 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.heads import ablation
-from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.values import Values
 from lab.analysis.words.preferred import Preferred
 from lab.charts.base.axes import Scale
@@ -18,35 +17,43 @@ from lab.charts.base.figure import Figure
 from lab.charts.marks.dots import dots
 from lab.course.pages import experiment_of
 from lab.course.sentences.agreement import ATTRACTIONS
-from lab.course.words import escaped, head_name, in_words, named
-from lab.evidence.notable import job_of, shipped
+from lab.course.words import capital, escaped, head_name
 from lab.figures.sentence import sentence
 from lab.lessons.head_specialization import LESSON
 from lab.lessons.head_specialization.attraction import AskedVerb, attractions, attractions_at_mean, first_verb
-from lab.lessons.head_specialization.grammar import grammatical, in_100
 from lab.models.ablation import ablate_each_head
+from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.interventions import Head
 from lab.models.loading import LoadedModel
-from lab.models.trace import Trace
 from lab.questions.asking import asks
-from lab.questions.basis import bet
-from lab.questions.kinds import which_holds
-from lab.questions.question import Option, Question, shuffled
-from lab.questions.spot import Spot
+from lab.questions.basis import bet, derivable
+from lab.questions.question import Option, Question
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning, try_this, way_to
-from lab.ui.parameters import HEAD, LAYER
+from lab.ui.frame.closing import caption, meaning, way_to
+from lab.ui.frame.header import idea
 from lab.ui.quiz.predictions import predict
 from lab.ui.sentence import show_row
 from lab.ui.shared.heads_off import asked_for
 from lab.ui.shared.one_head import OneHead
 from lab.ui.shared.prediction import cannot_predict
-from lab.ui.terms import say
 
-_EFFECTS = "verb-forms"
+IDEA = """
+A head that finds the subject: does the model need it? In six sentences like this one, the verb is hidden, *was* or
+*were*, and each head of the model is set to zero once. The arcs are those of {head}, without which most changes."""
+DOTS = """
+Each line is a sentence, each dot the model without one head; the large dot is the model without {head}. Left of the
+dashed line, the model prefers *was*."""
+READING = """
+With all heads, the model prefers *was* in {kept} of {count} sentences. Without {head}, it does so in **{lost}**; with
+this head at its mean instead of zero, in {mean}. Without any other single head, the most is {most}."""
+STORY = """
+So in these sentences, the model needs 5-11 to say *were*: no other head brings what it brings."""
+CAVEAT = """
+Six sentences of one form are few; the experiment has hundreds, in six forms. A head can matter, too, where its removal
+changes nothing: if others bring the same."""
 # Multiplications up to which the lab does not ask first: the models that ship need a third of this number.
 _UNASKED = 1e11
-_HINT = "This is a sentence of this step. The arcs show where the head looks from the place of the verb."
+_HINT = "The first of the six sentences. The arcs show where the head looks from the place of the verb."
 
 
 def verb_forms(model: LoadedModel, layer: int, head: int) -> Figure:
@@ -70,45 +77,28 @@ def verb_forms(model: LoadedModel, layer: int, head: int) -> Figure:
     )
 
 
-def said(before: Sequence[float], off: Values, head: Head) -> str:
-    """Say in how many sentences the wrong form wins without the chosen head, and without other single heads.
+def strongest(off: Values) -> Head:
+    """Return the head without which the right form loses most on average. ``off`` (S, L, H)."""
+    means = off.mean(axis=0)
+    layer, head = (int(at) for at in np.unravel_index(int(means.argmin()), means.shape))
+    return layer, head
 
-    ``before`` (S,) and ``off`` (S, L, H) are the shares of the right form of the verb.
+
+def reading(before: Sequence[float], off: Values, at_mean: Sequence[float], head: Head) -> str:
+    """Count the sentences in which *was* wins: with all heads, without ``head``, and without any other head.
+
+    ``before`` (S,), ``off`` (S, L, H) and ``at_mean`` (S,) are shares of the right form of the verb.
     """
-    count, name = len(before), head_name(head)
     lost = (off < 0.5).sum(axis=0)
-    own, kept = int(lost[head]), sum(share < 0.5 for share in before)
     others = np.delete(lost.ravel(), np.ravel_multi_index(head, lost.shape))
-    if own > kept:
-        told = (
-            f"Without {name}, the model prefers *was* in {own} of {count} sentences; with this head, it does so in "
-            f"{kept}."
-        )
-        most = int(others.max(initial=0))
-        if most >= own:
-            return told
-        rest = f"it does so in at most {most}" if most else "it never does so"
-        return f"{told} Without any single other head, {rest}."
-    same = "no answer changes" if own == kept else "*was* wins less often"
-    told = (
-        f"Without {name}, {same}: the model prefers *was* in {own} of {count} sentences; with all heads, it does so "
-        f"in {kept}."
-    )
-    worst = np.unravel_index(int(lost.argmax()), lost.shape)
-    if lost[worst] > kept:
-        return (
-            f"{told} Without {head_name((int(worst[0]), int(worst[1])))}, it does so in {int(lost[worst])} of {count}."
-        )
-    return told
-
-
-def said_at_mean(shares: Sequence[float], head: Head) -> str:
-    """Say in how many sentences the wrong form wins with a head at its mean; ``shares`` (S,) are of the right form."""
-    wrong = sum(share < 0.5 for share in shares)
-    return (
-        f"If {head_name(head)} is set to its mean instead of 0, the model prefers *was* in {wrong} of {len(shares)} "
-        "sentences."
-    )
+    return READING.format(
+        kept=sum(share < 0.5 for share in before),
+        count=len(before),
+        head=head_name(head),
+        lost=int(lost[head]),
+        mean=sum(share < 0.5 for share in at_mean),
+        most=int(others.max(initial=0)),
+    ).strip()
 
 
 @asks(
@@ -118,84 +108,60 @@ def said_at_mean(shares: Sequence[float], head: Head) -> str:
     ),
     hint="If nothing could replace a head, where would its dots be?",
 )
-def one_decides(spot: Spot) -> Question | None:
-    """Ask whether any head, taken away alone, turns the verb in most sentences; None if the model is wrong anyway."""
-    found = attractions(spot.trace.model)
-    return None if found is None else decides([each.before for each in found], np.stack([each.off for each in found]))
-
-
-def decides(before: Sequence[float], off: Values) -> Question | None:
-    """Ask whether any head turns the verb in most sentences.
-
-    ``before`` (S,) and ``off`` (S, L, H) are shares of the right form. None if the wrong form wins already with all
-    heads, or if a head turns nearly most sentences.
-    """
-    half = len(before) / 2
-    if sum(share < 0.5 for share in before) >= half:
-        return None
-    lost = (off < 0.5).sum(axis=0)
-    many = int((lost > half).sum())
-    if not many and int(lost.max()) == half:
-        return None
-    what = "1 head does" if many == 1 else f"{many or 'no'} heads do"
-    why = f"Of {lost.size} heads, {what}."
-    outcomes = {"No: the other heads make up for it": many == 0, "Yes: one head alone can decide the verb": many > 0}
-    prompt = (
-        f"Each of its {lost.size} heads is taken away once, and put back. Is there a head whose removal makes the "
-        "model prefer *was* in most of the six sentences?"
-    )
-    return which_holds("one-decides", prompt, why, outcomes)
-
-
-@asks(
-    "layer",
-    "head",
-    basis=bet(
-        "Where a head looks shows what the model needs.",
-        "Only a change after the head is taken away shows that the model needs it.",
-    ),
-    hint="Where a head looks is one question. Whether the model needs the head is another.",
-)
-def what_shows_need(spot: Spot) -> Question | None:
-    """Ask which of four observations shows that the model needs the head, or the head of its first relation."""
-    found, here = grammatical(shipped(spot.trace.model)), (spot.layer, spot.head)
-    own = job_of(found, *here)
-    if own is not None:
-        return need((here, own[0].job.does, own[1].score))
-    jobs = (((doing.layer, doing.head), each.job.does, doing.score) for each in found for doing in each.heads[:1])
-    return need(next(jobs, None))
-
-
-# A head, its job in words that continue “head 5-11 …”, and its score.
-Job = tuple[Head, str, float]
-
-
-def need(job: Job | None) -> Question:
-    """Ask which of four observations shows that the model needs a head."""
-    who = "A head" if job is None else f"In {in_100(job[2])} cases, {head_name(job[0])}"
-    does = "finds the right word of a relation in most sentences" if job is None else job[1]
-    return shuffled(
-        "what-shows-need",
-        f"{who} {does}. What would show that the model needs this head?",
+def one_decides() -> Question:
+    """Ask whether any head, taken away alone, turns the verb in most sentences."""
+    return Question(
+        "one-decides",
+        "With all heads, lab-minilm prefers *were* in these six sentences. Each of its 72 heads is set to zero once. "
+        "Without which of them does it prefer *was* in most of the six?",
         (
             Option(
-                "Without the head, the model’s words change",
-                "Only a change shows what depends on the head.",
+                "Without none: the other heads make up for it",
+                "For 71 heads, it is so. Without 5-11, *was* comes first in all six.",
+            ),
+            Option(
+                "Without one of them",
+                "Without 5-11, *was* comes first in all six; without any other head, in none.",
                 correct=True,
             ),
             Option(
+                "Without about a third: each brings a part",
+                "Then many dots would be left of the line. In each sentence, one is.",
+            ),
+        ),
+        mixed=True,
+    )
+
+
+@asks(
+    basis=derivable(LESSON, "does-it-matter", "the dots without a head"),
+    hint="Where a head looks is one question. Whether the model needs the head is another.",
+)
+def what_shows_need() -> Question:
+    """Ask which of four observations shows that the model needs a head."""
+    return Question(
+        "what-shows-need",
+        "In 68 of 100 cases, 5-11 finds the subject of a verb. What would show that the model needs this head?",
+        (
+            Option(
                 "Its weights are larger than those of other heads",
-                "You read a high weight as a reason. But the words that a head looks at may change nothing.",
+                "A large weight looks like a reason. But the value that it brings may change nothing.",
             ),
             Option(
                 "It is right in even more sentences",
-                "You mistook finding for using. A head may find a word that the later layers then ignore.",
+                "Finding is not using: later layers may ignore what it finds.",
             ),
             Option(
                 "Other models also have such a head",
                 "That would show that training often makes such a head, not that a model needs it.",
             ),
+            Option(
+                "The model’s words change without it",
+                "A change without the head, or with what it brings in another sentence, shows that words depend on it.",
+                correct=True,
+            ),
         ),
+        mixed=True,
     )
 
 
@@ -223,53 +189,18 @@ def show(view: OneHead) -> None:
 
 def _show_verbs(view: OneHead, first: AskedVerb, found: tuple[Preferred, ...]) -> None:
     """Show the first sentence, the question, and the form of the verb in all sentences without each head."""
-    at, off = (view.layer.index, view.head), np.stack([each.off for each in found])
-    before = [each.before for each in found]
-    _show_blank(first.trace, first.place, at)
-    say(question_of(first.trace, first.place, at, before))
+    model, off = first.trace.model, np.stack([each.off for each in found])
+    head = strongest(off)
+    idea(IDEA.format(head=head_name(head)))
+    hidden = () if model.config.causal else (first.place,)
+    call = partial(sentence, first.trace, first.place, of=head)
+    show_row(replace(call(), hidden=hidden, hint=_HINT), lambda query, key: None, call)
     if not predict(LESSON, one_decides(view.spot)):
         return
-    draw(partial(verb_forms, first.trace.model, *at), _EFFECTS)
-    st.caption(
-        f"Each line is a sentence. Each dot is the model without one of its {off[0].size} heads; the large dot is the "
-        f"model without {head_name(at)}. Left of the dashed line, the model prefers *was*."
-    )
-    st.caption(
-        "Zeros are numbers that later layers have never met in training, so a head at its mean is the milder change. "
-        "These six sentences have one form. The experiment has hundreds of sentences, in six forms."
-    )
-    meaning(f"{said(before, off, at)} {said_at_mean(attractions_at_mean(view.trace.model, at), at)}")
-    _show_the_strongest(off, at)
+    draw(partial(verb_forms, model, *head), "verb-forms")
+    st.caption(DOTS.format(head=head_name(head)).strip())
+    told = capital(reading([each.before for each in found], off, attractions_at_mean(model, head), head))
+    meaning(f"{told} {STORY}" if model.id == DEFAULT_MODEL else told)
+    caption(CAVEAT)
     way_to("The experiment", experiment_of("needed-heads"))
     code(ablate_each_head)
-
-
-def _show_blank(trace: Trace, place: int, head: tuple[int, int]) -> None:
-    """Draw the first sentence with the arcs of the head from the blank; clicks choose nothing in it."""
-    hidden = () if trace.model.config.causal else (place,)
-    call = partial(sentence, trace, place, of=head)
-    show_row(replace(call(), hidden=hidden, hint=_HINT), lambda query, key: None, call)
-
-
-def question_of(trace: Trace, place: int, head: tuple[int, int], before: list[float]) -> str:
-    """Say where the head looks, which verb grammar demands, and which verb the model predicts with all its heads."""
-    row = attention_map(trace.layer(head[0]), head[1])[place]
-    key = int(row.argmax())
-    there = "itself" if key == place else named(trace, key)
-    sees = f"From the place of the verb, {head_name(head)} looks most at {there} ({row[key]:.2f})."
-    first = ATTRACTIONS[0]
-    right, count = sum(share > 0.5 for share in before), len(before)
-    how_many = f"In all {in_words(count)}" if right == count else f"In {in_words(right)} of {in_words(count)}"
-    return (
-        f"{sees} The verb must fit *{first.subject}*, so English asks for *were*. But *{first.nearer}* is nearer, and "
-        f"*was* would fit that noun. {how_many} such sentences, {escaped(trace.model.id)} prefers *were*."
-    )
-
-
-def _show_the_strongest(off: Values, head: tuple[int, int]) -> None:
-    """Offer the head without which the right form loses most. ``off`` (S, L, H)."""
-    means = off.mean(axis=0)
-    layer, other = (int(at) for at in np.unravel_index(int(means.argmin()), means.shape))
-    if (layer, other) != head:
-        name = head_name((layer, other))
-        try_this(f"the answer changes most without {name}.", f"Take {name} away", {LAYER: layer + 1, HEAD: other + 1})

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from lab.analysis.heads.features import FEATURES
-from lab.analysis.heads.named import name_scores, trace_names
+from lab.analysis.heads.named import Chance, above_chance, clearly_above, name_scores, trace_names
+from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.heads.specialization import SPECIALIZATIONS
 from lab.analysis.heads.survey import (
     TWIN_READS,
@@ -29,7 +31,7 @@ from lab.course.words import aside, escaped
 from lab.figures.axes import layers_and_heads
 from lab.figures.specialization import axis_name, names_map
 from lab.lessons.head_specialization import AVERAGED
-from lab.lessons.head_specialization.named_patterns import pattern_name, show_best_heads
+from lab.lessons.head_specialization.named_patterns import above, pattern_name
 from lab.lessons.head_specialization.view import choose_part, chosen_left_out
 from lab.models.batches import ProgressFunction
 from lab.models.loading import LoadedModel
@@ -46,6 +48,7 @@ from lab.ui.frame.header import idea
 from lab.ui.long_work import offer, serial_of
 from lab.ui.parameters import BUNDLED, MAX_CHARACTERS, MODE, SOURCE, TOY
 from lab.ui.shared.one_head import OneHead
+from lab.ui.tables import show_table
 from lab.ui.terms import say
 from lab.ui.toys import toy_runs
 from lab.ui.typed import say_shortened, shorten
@@ -104,10 +107,33 @@ def _show_names(view: OneHead, found: Surveyed) -> None:
     )
     with st.expander("The best head of each pattern", on_change="rerun", key="_best_averaged") as best:
         if best.open:
-            show_best_heads(scores, chance)
+            numbers = dict.fromkeys(("its score", "uniform head", "best untrained head"), "%.3f")
+            show_table(best_heads(scores, chance), formats=numbers)
             st.caption(
                 f"The untrained heads read only one in {TWIN_READS} sentences, and the trained heads read all of them."
             )
+
+
+def best_heads(scores: Values, chance: Chance) -> pd.DataFrame:
+    """The best head of each pattern beside chance; patterns with named heads come first. ``scores`` (P, L, H)."""
+    beyond, passing = above_chance(scores, chance.uniform), clearly_above(scores, chance)
+    names = name_scores(scores, chance)
+    best = [None if np.isnan(each).all() else int(np.nanargmax(each)) for each in scores]
+    rows = [
+        {
+            "pattern": pattern.name,
+            "best head": "layer {}, head {}".format(*(i + 1 for i in np.unravel_index(at, names.shape))),
+            "its score": float(scores[place].flat[at]),
+            "uniform head": float(chance.uniform[place]),
+            "best untrained head": float(chance.untrained[place]),
+            "above chance": above(float(beyond[place].flat[at])),
+            "clearly": "yes" if passing[place].flat[at] else "no",
+            "named heads": int(np.count_nonzero(names == pattern.id)),
+        }
+        for place, (pattern, at) in enumerate(zip(PATTERNS, best, strict=True))
+        if at is not None
+    ]
+    return pd.DataFrame(rows).sort_values(["clearly", "its score"], ascending=False) if rows else pd.DataFrame()
 
 
 def _show_dimension(view: OneHead, found: Surveyed, place: int) -> None:

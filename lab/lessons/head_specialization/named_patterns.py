@@ -1,8 +1,7 @@
-"""Named patterns: heads that do one simple thing on this text, and whether place or segment is the cause."""
+"""Named patterns: heads that do one simple thing on this text, and whether they find a neighbour by its place."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from functools import partial
 
@@ -12,50 +11,69 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from lab.analysis.heads import named, patterns
-from lab.analysis.heads.named import (
-    CLEARLY,
-    MIXED,
-    Chance,
-    above_chance,
-    clearly_above,
-    name_heads,
-    name_scores,
-    scores_of,
-    trace_chance,
-)
+from lab.analysis.heads.named import MIXED, Chance, above_chance, clearly_above, scores_of, trace_chance
 from lab.analysis.heads.neurons import DECIDED
 from lab.analysis.heads.patterns import PATTERNS, Pattern, same_word_cases, trace_patterns
+from lab.analysis.heads.shuffled_places import followed, with_places
+from lab.analysis.heads.swapping import Asked
 from lab.analysis.heads.values import Values
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
+from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.marks.bars import bars
-from lab.course.words import aside, beside, escaped, head_name, listed, number_of
+from lab.course.sentences.looks import STORY_HEAD, is_story
+from lab.course.words import beside, capital, head_name, listed, number_of, quoted, spoken
 from lab.figures import specialization
+from lab.figures.axes import layers_and_heads
 from lab.lessons.head_specialization import LESSON, NAMED
-from lab.lessons.head_specialization.view import begun, choose_part, chosen_left_out, kept_others
-from lab.models.interventions import Head, Interventions
-from lab.models.memo import once
-from lab.models.trace import Trace, changed
+from lab.lessons.head_specialization.view import choose_part, chosen_left_out
+from lab.lessons.multi_head_attention.word_brings import asked_of, cut_off
+from lab.models.interventions import Head
+from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import bet, derivable
-from lab.questions.kinds import ranked, which_holds
-from lab.questions.question import Question
+from lab.questions.kinds import ranked
+from lab.questions.question import Option, Question
 from lab.questions.spot import Spot
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning, try_this
+from lab.ui.frame.closing import meaning, say_more
 from lab.ui.frame.header import idea
-from lab.ui.parameters import HEAD, LAYER
 from lab.ui.quiz.predictions import ask_beside
 from lab.ui.shared.one_head import OneHead, show_sentence
 from lab.ui.tables import show_table
 from lab.ui.terms import say
 
 IDEA = """
-Some heads do one simple thing that has a name: for example, they look at the token before. Which heads do this? Is the
-head that you follow one of them, and why do they look there?"""
-
+Some heads do one simple thing that has a name (Vig 2019; Clark et al. 2019). A head gets a name here if it does the
+thing clearly more often than a uniform head, and more often than any head with random numbers. Click a head to see its
+arcs."""
+NONE = "In this text, no head does one of these things clearly more often than chance."
+COUNTED = "**{total}** of {all} heads have a name in this text: {listed}."
+STORY = "6-4 has none: looking at the country is not one of these patterns."
+FOLLOWED = """
+These {heads} give the token {side} in the text {before:.2f} on average. With the places shuffled, they give it
+{text:.2f}, and **{place:.2f}** to the token that has the place {side}."""
+BY_PLACE = "So they find their neighbour by its place, not by its word."
+SHUFFLED = """
+Weak bars: the token {sides} in the text, as it is, and with the places shuffled. Strong bars: the token that has the
+place {sides} then. The tokens stay where they are; each gets the vector of another’s place, in ten random orders."""
+PREDICTS = """
+Vig saw one more: a head that looks at a word that helps to predict another. Here, {answer} is predicted at {query}.
+Cut off from everybody, **{word}** costs it most. Its score is the weight from {query} to {word}, and {head} gives most:
+{weight:.2f}."""
+PREDICTS_STORY = "So this pattern is the look of lesson 3. Nobody has published a threshold, so it names no head."
+RULE = """
+A **uniform head** gives every token that it may see the same weight. The score of a named head is at least halfway from
+a uniform head’s score to 1, and above the score of the best **untrained head**, from the same architecture with random
+weights. (The one half is the lab’s choice.) A head without a name is **mixed**."""
+SYMBOLS = (
+    r"$\ell_i$ is the number of keys that a query may see, $k_i$ the number of places of a word, $D$ the delimiters, "
+    r"$s(i)$ the words of the token’s segment. No head is named **broad**, because no head is broader than a uniform "
+    r"one."
+)
 FEW_CASES = 3  # tokens; with fewer tokens, a score for the same word means nothing
-_NEIGHBOURS = ("previous_token", "next_token")
+# The distance of the neighbour, and its name, of the patterns that look at one.
+NEIGHBOURS = {"previous_token": (-1, "before"), "next_token": (1, "after")}
 # The verb phrase of each pattern, after “4 heads …” and after “1 head …”.
 DOES = {
     "next_token": ("look at the next token", "looks at the next token"),
@@ -64,42 +82,6 @@ DOES = {
     "delimiter": ("rest on tokens that are not words", "rests on tokens that are not words"),
     "bag_of_words": ("look at all words alike", "looks at all words alike"),
 }
-_RULE = (
-    "A head gets a name when its score is **clearly above chance**. A **uniform head** gives every token that it may "
-    "see the same weight; the score must be at least halfway from the score of a uniform head to 1. It must also be "
-    "above the score of the best **untrained head**, from the same architecture with random weights. The lab chose "
-    "this threshold of one half; it is not a published one. A head without a name is **mixed**."
-)
-_SCORE = "%.3f"
-
-
-@once
-def names_without(trace: Trace, only_words: bool, *, places: bool) -> NDArray[np.str_]:
-    """Name the heads of a run without position vectors (or, if ``places`` is false, without segment vectors), (L, H).
-
-    Chance is the chance of the run as it is.
-    """
-    off = Interventions(no_positions=places, no_segments=not places)
-    found = trace_patterns(changed(trace, off), only_words=only_words)
-    return name_heads(found, trace_chance(trace, only_words=only_words))
-
-
-def has_segments(trace: Trace) -> bool:
-    """Return whether the model adds a vector for the segment."""
-    return trace.model.weights.embeddings.segment is not None
-
-
-def causes(traced: Trace, only_words: bool = False) -> Figure:
-    """Draw the number of heads of each name, and in weak colours the number without places and without segments."""
-    runs = {"": specialization.names_of(traced, only_words)}
-    runs["without places"] = names_without(traced, only_words, places=True)
-    if has_segments(traced):
-        runs["without segments"] = names_without(traced, only_words, places=False)
-    ids = [each.id for each in PATTERNS if any((names == each.id).any() for names in runs.values())] or ["delimiter"]
-    labels = [way or pattern_name(id) for id in ids for way in runs]
-    values = [float((names == id).sum()) for id in ids for names in runs.values()]
-    scale = Scale("Heads", (0.0, max(1.0, *values)), ".0f")
-    return bars(labels, values, scale, title="Heads that keep their name", highlight=range(0, len(labels), len(runs)))
 
 
 def pattern_name(id: str) -> str:
@@ -107,67 +89,77 @@ def pattern_name(id: str) -> str:
     return next((pattern.name for pattern in PATTERNS if pattern.id == id), MIXED.capitalize())
 
 
-def told_score(score: float, chance: Chance, place: int) -> str:
-    """Write a sentence with a score of ``PATTERNS[place]`` and the score of chance."""
-    if math.isnan(score):
-        return "It has no score here."
-    needed, untrained = float(chance.needed[place]), float(chance.untrained[place])
-    return (
-        f"Its score is {beside(score, needed)}. A uniform head scores {chance.uniform[place]:.2f}, so a head needs "
-        f"{beside(needed, score)} to get the name. The best untrained head scores {beside(untrained, score)}."
-    )
-
-
-def said(names: NDArray[np.str_], head: Head) -> str:
-    """Say how many heads get each name on this text, and which name the chosen head gets, if any. ``names`` (L, H)."""
+def counted(names: NDArray[np.str_]) -> str:
+    """Say how many heads get each name on this text. ``names`` (L, H)."""
     counts = Counter(str(name) for name in names.ravel())
     counts.pop(MIXED, None)
-    own = str(names[head])
     if not counts:
-        return f"In this text, none of the {names.size} heads does any of these things clearly more often than chance."
+        return NONE
     told = [f"{count} {DOES[name][count == 1]}" for name, count in counts.most_common()]
-    verb = "has a name" if (total := sum(counts.values())) == 1 else "have a name"
-    here = (
-        f"{begun(head_name(head))} is one of them: {pattern_name(own)}."
-        if own != MIXED
-        else f"{begun(head_name(head))} does none of these things, but it may have a job that has no name here."
-    )
-    return f"{begun(number_of(total, 'head'))} of {names.size} {verb} in this text: {listed(told)}. {here}"
+    return COUNTED.format(total=sum(counts.values()), all=names.size, listed=listed(told))
+
+
+def neighbours(trace: Trace, only_words: bool) -> dict[str, tuple[Head, ...]]:
+    """The heads with the name of a neighbour, by the pattern's id, the more heads first."""
+    names = specialization.names_of(trace, only_words)
+    found = {id: tuple((int(at), int(head)) for at, head in np.argwhere(names == id)) for id in NEIGHBOURS}
+    return {id: heads for id, heads in sorted(found.items(), key=lambda each: -len(each[1])) if heads}
+
+
+def places_shuffled(traced: Trace, only_words: bool = False) -> Figure:
+    """Draw the mean weights of the heads named after a neighbour: as it is, and with the places shuffled.
+
+    Raises ValueError for a model without vectors of places.
+    """
+    labels, values = [], []
+    for id, heads in neighbours(traced, only_words).items():
+        distance, side = NEIGHBOURS[id]
+        found = followed(traced, heads, distance)
+        labels += [side, f"{side}, shuffled", f"place {side}"]
+        values += [found.before, found.text, found.place]
+    scale = Scale("Mean weight", (0.0, 1.0), ".2f")
+    return bars(labels, values, scale, title="What heads give a neighbour", highlight=range(2, len(labels), 3))
+
+
+def reading(trace: Trace, only_words: bool) -> str:
+    """State what the heads of the commoner neighbour follow."""
+    id, heads = next(iter(neighbours(trace, only_words).items()))
+    distance, side = NEIGHBOURS[id]
+    found = followed(trace, heads, distance)
+    told = number_of(len(heads), "head")
+    return FOLLOWED.format(heads=told, side=side, before=found.before, text=found.text, place=found.place).strip()
 
 
 @asks(
     basis=bet(
-        "A head finds its neighbour by what the words are, so it also finds it without positions.",
-        "A head finds its neighbour by its place, so without positions it finds nothing.",
+        "A head knows the words that often follow each other.",
+        "A head compares the vectors of the places.",
     ),
-    hint="In what do the vectors of two equal words differ?",
+    hint="What do the vectors of two tokens say about which one comes first (lesson 2)?",
 )
-def by_place(spot: Spot) -> Question | None:
-    """Ask what heads for a neighbour do if no token has a place; None if there are few or the answer is not clear."""
-    only_words = kept_others(spot.trace) is not None
-    before, after = (
-        int(np.isin(names, _NEIGHBOURS).sum())
-        for names in (
-            specialization.names_of(spot.trace, only_words),
-            names_without(spot.trace, only_words, places=True),
-        )
+def by_place() -> Question:
+    """Ask what heads for a neighbour look at if the places of the tokens are shuffled."""
+    return Question(
+        "by-place",
+        "Leave the tokens in their order, but give each the vector of another token’s place, at random. At which token "
+        "do the heads look that looked at the token before?",
+        (
+            Option(
+                "At the token that now has the place before",
+                "It gets nearly what the token before got: these heads compare places.",
+                correct=True,
+            ),
+            Option(
+                "Still at the token before: they know which words follow each other",
+                "Then its weight would stay. It falls to about what a uniform head gives.",
+            ),
+            Option(
+                "At no token in particular: shuffled places tell them nothing",
+                "Each token still has a place, and one token has the place before it.",
+            ),
+        ),
+        mixed=True,
     )
-    if not before or before / 4 < after < before * 3 / 4:
-        return None
-    why = (
-        f"With positions, {before} heads look at the token before or after; without positions, {after or 'none'} do. "
-        "If heads found a neighbour by its word, their number would stay the same. If they found it by its place, "
-        "none would be left."
-    )
-    outcomes = {
-        "They still do: they know the words": after >= before * 3 / 4,
-        "They no longer do: they find a neighbour by its place": after <= before / 4,
-    }
-    prompt = (
-        "Set the position vectors of all tokens to 0, as in lesson 2. Some heads look at the token before or after. "
-        "What do these heads do now?"
-    )
-    return which_holds("by-place", prompt, why, outcomes)
 
 
 @asks(basis=derivable(LESSON, "named-patterns", "the map of names"), for_a_class=True)
@@ -199,155 +191,104 @@ def fits_best(pattern: Pattern, scores: Values) -> Question | None:
     return ranked(f"best-head-{pattern.id}", prompt, values, name, why, of=heads)
 
 
+def predictor(asked: Asked) -> int | None:
+    """Return the token without which the best word at the asked place loses most; None without a word to cut off."""
+    _, *cuts = cut_off(asked)
+    return min(cuts, key=lambda row: row.kept).token if cuts else None
+
+
+def predicting(traced: Trace, place: int, layer: int, head: int) -> Heatmap:
+    """Draw the weight of each head from ``place`` to the word that predicts its best word; one head is outlined.
+
+    Raises ValueError for a text without a word that could be cut off.
+    """
+    word = predictor(Asked(traced, place))
+    if word is None:
+        raise ValueError("This text has no word that could be cut off.")
+    config = traced.model.config
+    weights = np.array([traced.layer(at).attention[:, place, word].numpy() for at in range(config.layers)])
+    title = f"From {traced.labels[place]} to {traced.labels[word]}, the word that predicts most"
+    scale = Scale("Weight", (0.0, 1.0), ".2f")
+    return heatmap(weights, layers_and_heads(weights), scale, title=title, highlight=(layer, head))
+
+
+def said_of_predictor(asked: Asked, word: int) -> str:
+    """Name the word that predicts most, and the head that looks at it most."""
+    run, place = asked.run, asked.place
+    weights = np.array([run.layer(at).attention[:, place, word].numpy() for at in range(run.model.config.layers)])
+    layer, head = (int(each) for each in np.unravel_index(int(weights.argmax()), weights.shape))
+    best = run.model.tokenizer.id_to_token(int(run.logits(place)[0].argmax())) or ""
+    return PREDICTS.format(
+        answer=quoted(best),
+        query=spoken(run, place),
+        word=quoted(run.labels[word]),
+        head=head_name((layer, head)),
+        weight=weights[layer, head],
+    ).strip()
+
+
 def show(view: OneHead) -> None:
-    """Show the names that heads get on this text; ask for the cause; behind clicks, causes, scores and formulas."""
+    """Show the names that heads get on this text; ask for the cause, and show it; behind clicks, scores."""
     show_sentence(view)
     idea(IDEA)
     choose_part(view)
     at, only_words = (view.layer.index, view.head), chosen_left_out(view)
-    scores = scores_of(trace_patterns(view.trace, only_words=only_words))
-    chance = trace_chance(view.trace, only_words=only_words)
-    names = specialization.names_of(view.trace, only_words)
-    say(
-        "A head gets a name here if it does one thing clearly more often than a uniform head does, and more often "
-        "than any head with random numbers. Click a head to choose it and to see its arcs."
-    )
     draw(partial(specialization.named_heads, view.trace, *at, only_words), NAMED, clickable=True)
-    meaning(said(names, at))
-    ask_beside(LESSON, by_place(view.spot))
-    _show_few(view)
-    _show_a_named(view, names, scores)
-    with st.expander("Without places, without segments", on_change="rerun", key="_causes") as causes:
-        if causes.open:
-            _show_causes(view, only_words)
+    told, story = counted(specialization.names_of(view.trace, only_words)), is_story(view.trace) and only_words
+    say_more(f"{told} {STORY}" if story and at == STORY_HEAD else told)
+    if not ask_beside(LESSON, by_place(view.spot)):
+        return
+    if view.trace.model.weights.embeddings.position is not None and neighbours(view.trace, only_words):
+        draw(partial(places_shuffled, view.trace, only_words), "places-shuffled")
+        sides = " or ".join(NEIGHBOURS[id][1] for id in neighbours(view.trace, only_words))
+        st.caption(SHUFFLED.format(sides=sides).strip())
+        found = reading(view.trace, only_words)
+        meaning(f"{found} {BY_PLACE}" if story else found)
+    with st.expander("A word that predicts the word", on_change="rerun", key="_predicts") as predicts:
+        if predicts.open:
+            _show_predictor(view)
     with st.expander("The scores of this head", icon=":material/table:", on_change="rerun", key="_own_scores") as own:
         if own.open:
-            _show_own(view, scores[:, at[0], at[1]], chance, str(names[at]))
-    with st.expander("The best head of each pattern", on_change="rerun", key="_best_scores") as best:
-        if best.open:
-            show_best_heads(scores, chance)
-    with st.expander("What the scores are", icon=":material/function:", on_change="rerun", key="_scores") as formulas:
-        if formulas.open:
-            _show_formulas()
-    code(patterns.head_patterns, named.clearly_above, named.above_chance)
+            _show_own(view, only_words)
+    code(patterns.head_patterns, named.clearly_above, with_places)
 
 
-def _show_a_named(view: OneHead, names: NDArray[np.str_], scores: Values) -> None:
-    """Offer the clearest head that has a name (a head for the token before comes first), whose arcs show the name."""
-    for pattern in sorted(PATTERNS, key=lambda each: each.id != "previous_token"):
-        places = np.argwhere(names == pattern.id)
-        if not len(places):
-            continue
-        layer, head = max(places.tolist(), key=lambda at: float(scores[PATTERNS.index(pattern), at[0], at[1]]))
-        what = DOES[pattern.id][True]
-        name = head_name((layer, head))
-        try_this(f"{name} {what}. Look at its arcs.", f"Open {name}", {LAYER: layer + 1, HEAD: head + 1})
+def _show_predictor(view: OneHead) -> None:
+    """Draw how much each head looks at the word that predicts the blank most."""
+    asked = asked_of(view.trace)
+    word = None if asked is None else predictor(asked)
+    if asked is None or word is None:
+        say("There is no word here that could be predicted, and none that could be cut off.")
         return
+    draw(partial(predicting, asked.run, asked.place, view.layer.index, view.head), "predicting")
+    told = capital(said_of_predictor(asked, word))
+    say_more(f"{told} {PREDICTS_STORY}" if is_story(view.trace) else told)
 
 
-def _show_formulas() -> None:
-    """Write the rule for a name, and the formula of each score."""
-    say(_RULE)
+def _show_own(view: OneHead, only_words: bool) -> None:
+    """Show the chosen head's scores beside chance, the rule for a name, and the formula of each score."""
+    at = view.layer.index, view.head
+    name = pattern_name(str(specialization.names_of(view.trace, only_words)[at]))
+    say(f"{capital(head_name(at))} is **{name}**.")
+    scores = scores_of(trace_patterns(view.trace, only_words=only_words))[:, *at]
+    numbers = dict.fromkeys(("this head", "uniform head", "best untrained head"), "%.3f")
+    show_table(scores_table(scores, trace_chance(view.trace, only_words=only_words)), formats=numbers)
+    if 0 < same_word_cases(view.trace) < FEW_CASES:
+        st.caption("Hardly any token has another place of the same word, so “Same or related word” says little here.")
+    say(RULE)
     for pattern in PATTERNS:
         say(f"**{pattern.name}.** {pattern.reading}")
         st.latex(pattern.formula)
-    st.caption(
-        r"$\ell_i$ is the number of keys that a query may see, $k_i$ the number of places of a word, $D$ the "
-        "delimiters, $s(i)$ the words of the token’s segment. A model that was never trained with a second segment "
-        "sees one segment: the whole text. **Broad** has a score, but no head is named after it, because no head can "
-        "be broader than a uniform head."
-    )
+    st.caption(SYMBOLS)
 
 
-def _show_few(view: OneHead) -> None:
-    """Warn that a score for the same word means little if only a token or two have such a word."""
-    cases = patterns.same_word_cases(view.trace)
-    if 0 < cases < FEW_CASES:
-        st.caption(
-            f"Only {cases} token{'s have' if cases > 1 else ' has'} another place or piece of the same word to look "
-            "at, so the pattern “Same or related word” says little here. Try a text that repeats words."
-        )
-
-
-def show_best_heads(scores: Values, chance: Chance) -> None:
-    """Show, for each pattern, the head that shows it best, beside chance. ``scores`` (P, L, H)."""
-    numbers = dict.fromkeys(("its score", "uniform head", "best untrained head"), _SCORE)
-    show_table(_best_heads(scores, chance), formats=numbers)
-    st.caption(_notes(scores, chance))
-
-
-def _best_heads(scores: Values, chance: Chance) -> pd.DataFrame:
-    """Draw one row per pattern; patterns with named heads come first. ``scores`` (P, L, H)."""
-    above, passing = above_chance(scores, chance.uniform), clearly_above(scores, chance)
-    names = name_scores(scores, chance)
-    best = [None if np.isnan(each).all() else int(np.nanargmax(each)) for each in scores]
-    rows = [
-        {
-            "pattern": pattern.name,
-            "best head": "layer {}, head {}".format(*(i + 1 for i in np.unravel_index(at, names.shape))),
-            "its score": float(scores[place].flat[at]),
-            "uniform head": float(chance.uniform[place]),
-            "best untrained head": float(chance.untrained[place]),
-            "above chance": _above(float(above[place].flat[at])),
-            "clearly": "yes" if passing[place].flat[at] else "no",
-            "named heads": int(np.count_nonzero(names == pattern.id)),
-        }
-        for place, (pattern, at) in enumerate(zip(PATTERNS, best, strict=True))
-        if at is not None
-    ]
-    return pd.DataFrame(rows).sort_values(["clearly", "its score"], ascending=False) if rows else pd.DataFrame()
-
-
-def _above(value: float) -> str:
+def above(value: float) -> str:
     """Write how far a score is above chance; rounding never moves the number to or across the limit of a name."""
     if np.isnan(value):
         return ""
     if np.isinf(value):
         return "no room"
-    return "below chance" if value < 0 else beside(value, CLEARLY)
-
-
-def _notes(scores: Values, chance: Chance) -> str:
-    """Explain the columns and the missing rows of the table."""
-    notes = [
-        "“Above chance” is (score − uniform) ÷ (1 − uniform). It is 0 at chance and 1 for the whole pattern. A head "
-        "that is clearly above chance in two patterns is named after the pattern with the higher value."
-    ]
-    full = [
-        pattern.name.lower()
-        for pattern, value, own in zip(PATTERNS, above_chance(scores, chance.uniform), scores, strict=True)
-        if np.isneginf(value).any() and not np.isnan(own).all()
-    ]
-    if full:
-        notes.append(f"A uniform head already scores 1 in {' and '.join(full)}, so no head can be above it.")
-    if np.isnan(scores).any():
-        notes.append("A pattern is missing if the text has no case of it, or if a causal model cannot show it.")
-    return " ".join(notes)
-
-
-def _show_own(view: OneHead, scores: Values, chance: Chance, name: str) -> None:
-    """Show the chosen head's name, the reason for it, and all its scores."""
-    place = f"{view.place[0].upper()}{view.place[1:]}"
-    order = [pattern.id for pattern in PATTERNS]
-    if name == MIXED:
-        said = "None of its scores is clearly above chance."
-    else:
-        said = told_score(float(scores[order.index(name)]), chance, order.index(name))
-    say(f"{place} is **{pattern_name(name)}**. {said}")
-    if name == "delimiter":
-        _show_delimiter(view, float(scores[order.index(name)]))
-    numbers = dict.fromkeys(("this head", "uniform head", "best untrained head"), _SCORE)
-    show_table(scores_table(scores, chance), formats=numbers)
-
-
-def _show_delimiter(view: OneHead, mass: float) -> None:
-    """Say that a head may work for a few words and rest for all others."""
-    tokens = escaped(aside(view.trace))
-    say(
-        f"Its words send **{beside(mass, 1.0)}** of their attention to {tokens}. This shows where most of the "
-        "attention goes. It does not show that the head does nothing else: it may work for a few words and rest for "
-        "the others."
-    )
+    return "below chance" if value < 0 else beside(value, named.CLEARLY)
 
 
 def scores_table(scores: Values, chance: Chance) -> pd.DataFrame:
@@ -358,18 +299,8 @@ def scores_table(scores: Values, chance: Chance) -> pd.DataFrame:
             "this head": scores,
             "uniform head": chance.uniform,
             "best untrained head": chance.untrained,
-            "above chance": [_above(float(value)) for value in above_chance(scores, chance.uniform)],
+            "above chance": [above(float(value)) for value in above_chance(scores, chance.uniform)],
+            "clearly": ["yes" if each else "" for each in clearly_above(scores, chance)],
         }
     )
     return table[~np.isnan(scores)]
-
-
-def _show_causes(view: OneHead, only_words: bool) -> None:
-    """Show how many heads keep each name without position vectors, and without segment vectors."""
-    draw(partial(causes, view.trace, only_words), "causes")
-    segments = "; and the segment vectors" if has_segments(view.trace) else ""
-    st.caption(
-        f"Strong bars show the model as it is. For weak bars, the position vectors are set to 0{segments}. The lab "
-        "compares both runs with the same chance. The model never saw such vectors in training, so other things may "
-        "change, too."
-    )

@@ -10,14 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.analysis.heads import attention
-from lab.analysis.heads.attention import window
 from lab.analysis.heads.values import Values
-from lab.charts.base.axes import Axis, Scale
-from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.components.sentence import Relation, SentenceRow
 from lab.evidence.relation_cases import between_words
-from lab.figures.attention import MAP_TOKENS, place
-from lab.figures.axes import KEY, QUERY
 from lab.figures.sentence import sentence
 from lab.models.interventions import Head
 from lab.models.trace import Trace
@@ -104,21 +99,6 @@ def to_others(traced: Trace, layer: int, head: int) -> ToOthers:
     given = between_words(weights, of_token, len(seen))[0].astype(np.float64)
     np.fill_diagonal(given, 0)
     return ToOthers(given, of_token, tuple(found[at].text for at in seen))
-
-
-def others_map(traced: Trace, layer: int, head: int, query: int, key: int) -> Heatmap:
-    """Draw the shares of :func:`to_others`; the cell of the words with the tokens ``query`` and ``key`` is outlined."""
-    found = to_others(traced, layer, head)
-    cell = [int(found.of_token[token]) for token in (query, key)]
-    rows, columns = (window(word, len(found.words), MAP_TOKENS) for word in cell)
-    return heatmap(
-        found.shares[rows, columns],
-        (Axis(QUERY, found.words[rows], rows.start + 1), Axis(KEY, found.words[columns], columns.start + 1)),
-        Scale("Share", (0.0, 1.0)),
-        title=f"Attention to other words, {place(layer, head)}",
-        highlight=(cell[0] - rows.start, cell[1] - columns.start),
-        causal=traced.model.config.causal and len(found.words) <= MAP_TOKENS,
-    )
 
 
 def show_with_grammar(view: OneHead, query: int, of: Head) -> None:

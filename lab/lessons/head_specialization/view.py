@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import streamlit as st
 
-from lab.analysis.heads.specialization import Dimension, Specialization, specialization
+from lab.analysis.heads.specialization import (
+    CONTENT_WORDS,
+    FUNCTION_WORDS,
+    PUNCTUATION,
+    Dimension,
+    Specialization,
+    specialization,
+)
 from lab.analysis.heads.values import Mask, keep_others
+from lab.charts.tokens.encoding import encoding_chips
 from lab.course.words import escaped
 from lab.figures.specialization import axis_name
 from lab.models.trace import Trace
 from lab.text.tags.english import looks_english
-from lab.text.tags.pipeline import PipelineUnavailable
+from lab.text.tags.pipeline import PipelineUnavailable, spelled_out
 from lab.text.tags.tokens import Tags, trace_tags
 from lab.toy.models import is_toy
 from lab.ui import runs, sidebar
+from lab.ui.chips import draw_chips
 from lab.ui.shared.metric_choice import choose_sinks, sinks_left_out
 from lab.ui.shared.one_head import OneHead
 
@@ -100,6 +109,27 @@ ABOUT = {
 }
 
 
-def begun(sentence: str) -> str:
-    """Return the sentence with a capital first letter."""
-    return sentence[0].upper() + sentence[1:]
+FUNCTION, CONTENT, MARKS, OTHER, SPECIAL = "Function words", "Content words", "Punctuation", "Other", "Special tokens"
+KINDS = (FUNCTION, CONTENT, MARKS, OTHER, SPECIAL)
+
+
+def kind_of(tag: str | None, special: bool) -> str:
+    """The kind of a token by its part of speech."""
+    if special:
+        return SPECIAL
+    for kind, members in ((FUNCTION, FUNCTION_WORDS), (CONTENT, CONTENT_WORDS), (MARKS, PUNCTUATION)):
+        if tag in members:
+            return kind
+    return OTHER
+
+
+def show_kinds(view: OneHead, tags: Tags) -> None:
+    """Draw the tokens in the colours of their kinds, with the part of speech, and the label of a name, below each."""
+    encoding = view.trace.encoding
+    kinds = [kind_of(tag, special) for tag, special in zip(tags[0], encoding.special, strict=True)]
+    spelled = [
+        " · ".join(filter(None, (speech and spelled_out(speech), entity))) or "–"
+        for speech, entity in zip(*tags, strict=True)
+    ]
+    chips = [(run, at, spelled[at[0]] if at and run else label) for run, at, label in encoding_chips(encoding)]
+    draw_chips(chips, groups=[KINDS.index(kind) for kind in kinds])

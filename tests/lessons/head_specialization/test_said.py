@@ -1,27 +1,40 @@
-"""What the lesson on head specialization says of its figures, held to the tensors."""
+"""What the lesson on head specialization says of its figures, held to the tensors and to Hugging Face."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from numpy.typing import NDArray
+from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 import lab
-from lab.analysis.heads.specialization import SPECIALIZATIONS, WORD_KINDS, specialization
-from lab.course.words import number_of
+from lab.analysis.heads.shuffled_places import ORDERS, followed, with_places
+from lab.analysis.heads.specialization import SPECIALIZATIONS, specialization
+from lab.analysis.heads.swapping import Asked
+from lab.course.sentences.agreement import ATTRACTIONS
+from lab.course.sentences.looks import STORY_TEXT
 from lab.evidence.kind_rules import shipped as rules
 from lab.evidence.notable import FILE, JOBS, Doing, Notable, shipped
 from lab.evidence.own_sentence import Case, cases
 from lab.figures.specialization import names_of
-from lab.lessons.head_specialization import does_it_matter, grammar, kinds_of_words, named_patterns, radar
-from lab.lessons.head_specialization.view import ABOUT
+from lab.lessons.head_specialization import check, does_it_matter, grammar, named_patterns, radar
+from lab.models.catalogue import EMBEDDED
 from lab.models.trace import Trace
+from lab.text.bundled import bundled_sentences
 from lab.text.tags.pipeline import pipeline
+from tests.conftest import TinyCheckpoint
 from tests.sentences import STORY
+from tests.thorough import at_night
 
 MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
 TEXTS = (STORY, "The sleepy cat sat on the mat.")
+ENTITIES = [each.id for each in SPECIALIZATIONS].index("entities")
 
 
 @pytest.fixture(scope="module", params=[(model, text) for model in MODELS for text in TEXTS])
@@ -30,43 +43,59 @@ def trace(request: pytest.FixtureRequest) -> Trace:
     return lab.trace(lab.load_model(model), text)
 
 
-def test_a_preferred_kind_has_its_share_and_that_of_a_uniform_head(trace: Trace) -> None:
-    every = specialization(trace, only_words=True)
-    kinds = [at for at, each in enumerate(SPECIALIZATIONS) if each.id in WORD_KINDS]
-    told = set()
-    for head in np.ndindex(*every.removed.shape):
-        raw, even = every.raw[head], every.even[head[0]]
-        said = kinds_of_words.said(head, raw, even)
-        here = [at for at in kinds if np.isfinite(raw[at])]
-        assert all(f"**{raw[at]:.0%}**" in kinds_of_words.shares_given(head, raw) for at in here)
-        most = max(here, key=lambda at: raw[at] / even[at])
-        prefers = raw[most] / even[most] >= 1.1
-        assert ("prefers none" in said) == (raw[most] <= even[most])
-        assert ("no clear preference" in said) == (even[most] < raw[most] < 1.1 * even[most])
-        if not prefers:
-            assert kinds_of_words.preferred(head, raw, even) is None  # the question would contradict the sentence
-            assert raw[most] <= even[most] or f"only {raw[most] / even[most]:.2f} times" in said
-        if prefers:
-            assert (
-                f"{ABOUT[SPECIALIZATIONS[most].id]} {raw[most]:.0%} of its attention. A uniform head would give them "
-                f"{even[most]:.0%}" in said
-            )
-        told.add(prefers)
-    assert told == {True, False}
-    nothing = np.full(7, np.nan)
-    assert "no words of these kinds" in kinds_of_words.said((0, 0), nothing, nothing)
+@pytest.fixture(scope="module")
+def course() -> Trace:
+    return lab.trace(lab.load_model("lab-minilm"), STORY_TEXT)
 
 
-def test_the_rim_of_the_radar_is_told_from_a_preference() -> None:
+@cache
+def by_hugging_face() -> tuple[Any, Any]:
+    folder = EMBEDDED / "lab-minilm"
+    model: Any = AutoModelForMaskedLM.from_pretrained(folder, attn_implementation="eager").eval()
+    return AutoTokenizer.from_pretrained(folder), model
+
+
+def maps_of(text: str, places: list[int] | None = None) -> tuple[list[str], NDArray[np.float64]]:
+    """Tokens and maps, (L, H, n, n), by Hugging Face, with the tokens at other ``places``."""
+    tokenizer, model = by_hugging_face()
+    ids = tokenizer(text, return_tensors="pt")
+    more = {} if places is None else {"position_ids": torch.tensor([places])}
+    with torch.inference_mode():
+        found = model(**ids, **more, output_attentions=True).attentions
+    return tokenizer.convert_ids_to_tokens(ids.input_ids[0]), torch.cat(found).double().numpy()
+
+
+def test_the_axis_nearest_to_the_rim_is_named() -> None:
     axes, relative, raw = ["a", "b", "c"], [0.93, 0.2, 0.1], [0.357, 0.141, 0.3]
-    said = radar.said((0, 0), [relative, raw, [0.93, 1.83, 1.0]], axes)
-    assert (
-        "nearest to the rim on **a**: 0.9 times" in said and "strongest preference is on **b**, with 1.8 times" in said
-    )
-    assert "strongest" not in radar.said((0, 0), [relative, raw, [1.9, 1.8, 1.0]], axes)
-    assert "strongest" not in radar.said((0, 0), [relative, raw, [1.21, 1.23, 1.0]], axes)  # on screen, both are 1.2
-    said = radar.said((0, 0), [[1.0, 0.2, 0.1], raw, raw], axes)
-    assert "the largest value" in said and "on **a**" in said and "nearest" not in said
+    said = radar.reading((0, 0), [relative, raw, [0.93, 1.83, 1.0]], axes)
+    assert "On the axis **a**, layer 1, head 1 is nearest" in said and "with 0.9 times" in said
+    assert radar.reading((0, 0), [[0.5, 0.5], [1, 1], [1, 1]], ["a", "b"]) == ""
+
+
+def test_what_is_written_of_the_radar(course: Trace) -> None:
+    """France is the only name: its share of what words give to words, by Hugging Face."""
+    tokens, maps = maps_of(STORY_TEXT)
+    inside = maps[5][:, 1:-1, 1:-1] / maps[5][:, 1:-1, 1:-1].sum(-1, keepdims=True)
+    share = inside[:, :, tokens.index("france") - 1].mean(-1)
+    found = specialization(course, only_words=True)
+    assert found.raw[5, :, ENTITIES] == pytest.approx(share, abs=1e-4)
+    assert share.argmax() == 5 and share.max() == pytest.approx(0.63, abs=0.005)
+    assert found.corrected[5, 3, ENTITIES] == pytest.approx(7 * share[3], abs=1e-3)  # 7 tokens, one of them a name
+
+
+@at_night
+def test_what_is_written_of_many_texts() -> None:
+    model, names, function = lab.load_model("lab-minilm"), [], []
+    for text in bundled_sentences():
+        found = specialization(lab.trace(model, text), only_words=True)
+        function.append(found.corrected[5, 3, 0])
+        names.append(found.corrected[..., ENTITIES])
+    means = np.nanmean(names, axis=0)
+    told = radar.SURVEYED
+    assert len(names) == told["count"] and SPECIALIZATIONS[0].id == "function_words"
+    assert (means[5, 3], np.nanmean(function)) == pytest.approx((told["names"], told["function"]), abs=0.006)
+    layer, head = divmod(int(means.argmax()), 12)
+    assert f"{layer + 1}-{head + 1}" == told["first"] and means.max() == pytest.approx(told["most"], abs=0.006)
 
 
 @pytest.mark.parametrize("only_words", [False, True])
@@ -74,16 +103,66 @@ def test_named_heads_are_counted(trace: Trace, only_words: bool) -> None:
     names = names_of(trace, only_words)
     counts = Counter(names.ravel().tolist())
     counts.pop("mixed", None)
-    for head in ((0, 0), (1, 5), (3, 7)):
-        said = named_patterns.said(names, head)
-        if not counts:
-            assert f"None of the {names.size} heads" in said
-            continue
-        assert said.startswith(f"{counts.total()} head")
-        for name, count in counts.items():
-            assert f"{count} {named_patterns.DOES[name][count == 1]}" in said
-        own = str(names[head])
-        assert ("is one of them" in said) == (own != "mixed")
+    said = named_patterns.counted(names)
+    if not counts:
+        assert said == named_patterns.NONE
+        return
+    assert said.startswith(f"**{counts.total()}** of {names.size} heads")
+    for name, count in counts.items():
+        assert f"{count} {named_patterns.DOES[name][count == 1]}" in said
+
+
+def test_heads_for_a_neighbour_follow_its_place_by_hugging_face(course: Trace) -> None:
+    found = named_patterns.neighbours(course, only_words=True)
+    heads = found["previous_token"]
+    n, weights = len(course), dict[str, list[float]](before=[], text=[], place=[])
+    _, plain = maps_of(STORY_TEXT)
+    for seed in ORDERS:
+        order = np.random.default_rng(seed).permutation(n).tolist()
+        _, maps = maps_of(STORY_TEXT, order)
+        for head in heads:
+            weights["before"] += [plain[head][at, at - 1] for at in range(1, n)]
+            weights["text"] += [maps[head][at, at - 1] for at in range(1, n)]
+            weights["place"] += [maps[head][order.index(at), order.index(at - 1)] for at in range(1, n)]
+    told = named_patterns.reading(course, only_words=True)
+    shown = [float(each) for each in re.findall(r"\d\.\d\d", told)]
+    assert shown == pytest.approx([np.mean(each) for each in weights.values()], abs=0.006)
+    assert shown[2] > 3 * shown[1] and shown[1] < 2 / n  # “by its place, not by its word”
+    assert course.labels.index("▢") and names_of(course, only_words=True)[5, 3] == "mixed"
+
+
+def test_places_in_their_order_change_nothing(course: Trace, tiny_checkpoint: TinyCheckpoint) -> None:
+    same = with_places(course, range(len(course)))
+    assert torch.equal(same.hidden_states, course.hidden_states)
+    gpt2 = lab.trace(lab.load_model(tiny_checkpoint("gpt2")), "The cat sat on the mat.")
+    assert 0 <= followed(gpt2, ((0, 0),), -1).place <= 1
+    rotary = lab.trace(lab.load_model(tiny_checkpoint("modernbert")), "The cat sat.")
+    with pytest.raises(ValueError, match="no vectors of places"):
+        with_places(rotary, range(len(rotary)))
+
+
+def test_the_word_that_predicts_most(course: Trace) -> None:
+    place = course.labels.index("▢")
+    word = named_patterns.predictor(Asked(course, place))
+    assert word is not None and course.labels[word] == "france"
+    tokens, maps = maps_of(STORY_TEXT)
+    weights = maps[:, :, place, tokens.index("france")]
+    assert divmod(int(weights.argmax()), 12) == (5, 3)
+    said = named_patterns.said_of_predictor(Asked(course, place), word)
+    assert f"layer 6, head 4 gives\nmost: {weights.max():.2f}" in said or f"{weights.max():.2f}" in said
+
+
+def test_the_subject_is_found_in_six_sentences_where_the_rule_fails() -> None:
+    for sentence in ATTRACTIONS:
+        tokens, maps = maps_of(sentence.filled("[MASK]"))
+        verb = tokens.index("[MASK]")
+        assert tokens[int(maps[4, 10, verb].argmax())] == sentence.subject
+        nouns = {each.subject for each in ATTRACTIONS} | {each.nearer for each in ATTRACTIONS}
+        nearest = next(token for token in reversed(tokens[:verb]) if token in nouns)
+        assert nearest == sentence.nearer  # what the rule takes
+    assert rules()[grammar.SUBJECT].share == pytest.approx(0.81, abs=0.005)
+    found = next(each for each in shipped(lab.load_model("lab-minilm")) or () if each.job.id == grammar.SUBJECT)
+    assert found.heads[0].name == "5-11" and found.heads[0].score == pytest.approx(0.68, abs=0.005)
 
 
 def test_relations_of_grammar_are_told_from_patterns() -> None:
@@ -94,57 +173,46 @@ def test_relations_of_grammar_are_told_from_patterns() -> None:
         assert jobs and all(each.job.id.split(":")[0] in ("obj", "nsubj", "det", "case") for each in jobs), FILE
 
 
-def test_a_relation_is_told_with_its_score_chance_and_cases(trace: Trace) -> None:
+def test_a_relation_is_told_with_its_score_and_two_rules(trace: Trace) -> None:
     tagged = pipeline().tag(trace.text)
     for each in grammar.grammatical(shipped(trace.model)):
         doing = each.heads[0]
         here = cases(trace, tagged, each.job, doing)
-        said = grammar.said(each, doing, here)
-        assert each.chance is not None
-        assert f"in {100 * doing.score:.0f} of 100 cases" in said and f"right in {100 * each.chance:.0f} of 100" in said
-        assert doing.score > each.chance
-        rule = rules()[each.job.id].share
-        assert f"in **{100 * rule:.0f} of 100**" in said
-        assert ("may be kinds of words" in said) == (doing.score < rule - 0.05)
-        assert ("about as often" in said) == (abs(doing.score - rule) <= 0.05)
-        if here:
-            wanted = f"right {sum(case.right for case in here)} of {number_of(len(here), 'time')}:"
-            assert wanted in said
-        else:
-            assert "has no such pair" in said
+        said = grammar.reading(each, here, here[0] if here else None)
+        assert each.chance is not None and doing.score > each.chance
+        numbers = [round(100 * value) for value in (doing.score, each.chance, rules()[each.job.id].share)]
+        assert [int(found) for found in re.findall(r"in \**(\d+)\**(?: of 100|,|\.)", said)] == numbers
+        assert (grammar.NO_CASE in said) == (not here)
 
 
-def test_a_wrong_case_is_called_wrong() -> None:
+def test_a_wrong_case_is_told_with_what_was_sought() -> None:
     object_of = next(each for each in JOBS if each.id == "obj:head")
     each = Notable(object_of, 0.3, (Doing(1, 2, 0.6),))
-    wrong = Case("book", "gave", "the", False, 3, 1)
-    assert "“\u2068the\u2069”, not at “\u2068gave\u2069”" in grammar.said(each, each.heads[0], (wrong,))
-    right = Case("book", "gave", "gave", True, 3, 1, ("a", "the", "in", "."))
-    said = grammar.too(right)
-    assert (
-        "But “\u2068a\u2069”, “\u2068the\u2069”, “\u2068in\u2069” and 1 more look most at “\u2068gave\u2069”, too"
-        in said
-    )
-    one = Case("book", "gave", "gave", True, 3, 1, ("a",))
-    assert (
-        "But “\u2068a\u2069” looks most at “\u2068gave\u2069”, too, although the relation does not concern it"
-        in grammar.too(one)
-    )
-    assert not grammar.too(wrong)
-    unseen = Case("book", "gave", "", False, 3, 1)
-    assert "sees no other word" in grammar.said(each, each.heads[0], (unseen,))
+    wrong, right = Case("book", "gave", "the", False, 3, 1), Case("book", "gave", "gave", True, 3, 1)
+    assert "“\u2068the\u2069” of all other words, not at “\u2068gave\u2069”" in grammar.reading(each, (wrong,), wrong)
+    assert ", not at" not in grammar.reading(each, (right,), right)
 
 
 def test_what_happens_without_a_head_is_counted() -> None:
     off = np.full((6, 2, 3), 0.9)
-    off[:, 1, 2] = 0.1
-    before = [0.9] * 6
-    said = does_it_matter.said(before, off, (1, 2))
-    assert (
-        "Without layer 2, head 3, the model prefers *was* in 6 of 6 sentences; with this head, it does so in 0." in said
-    )
-    assert "Without any single other head, it never does so." in said
-    off[:2, 0, 0] = 0.2
-    assert "it does so in at most 2" in does_it_matter.said(before, off, (1, 2))
-    said = does_it_matter.said(before, off, (0, 1))
-    assert "no answer changes" in said and "Without layer 2, head 3, it does so in 6 of 6" in said
+    off[:, 1, 2], off[:2, 0, 0] = 0.1, 0.2
+    said = does_it_matter.reading([0.9] * 5 + [0.4], off, [0.1, 0.2, 0.3, 0.9, 0.9, 0.9], (1, 2))
+    assert "prefers *was* in 1 of 6" in said and "does so in **6**" in said
+    assert "instead of zero, in 3." in said and "the most is 2." in said
+    assert does_it_matter.strongest(off) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("entry", "met", "told"),
+    [
+        ("The man and the woman _ happy.", True, "conjunction"),
+        ("The dogs _ tired.", False, "noun"),
+        ("They _ tired.", False, "pronoun"),
+        ("The dog _ tired.", False, "prefers *was*"),
+        ("The dogs are tired.", False, "needs one blank"),
+        ("<script>_ _", False, "needs one blank"),
+    ],
+)
+def test_the_challenge(entry: str, met: bool, told: str) -> None:
+    found = check.judge(entry)
+    assert found.met == met and told in found.said

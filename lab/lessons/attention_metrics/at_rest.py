@@ -117,7 +117,8 @@ def rests_and_works() -> Question:
     """Ask whether the answer needs the course's head, though it rests on average."""
     return Question(
         "rests-and-works",
-        "Averaged over the words, head 6-4 gives [CLS] and [SEP] 0.74 of its attention. Each of the 72 heads is put at "
+        "Averaged over the words, head 6-4 of lab-minilm gives [CLS] and [SEP] 0.74 of its attention. Each of the 72 "
+        "heads is put at "
         "its mean, one at a time. Without which head does the probability of *paris* change most?",
         (
             Option(

@@ -91,7 +91,8 @@ def at_how_many() -> Question:
     """Ask for the effective number of tokens of the blank's row in the course's head."""
     return Question(
         "at-how-many",
-        "From the blank, head 6-4 gives *france* 0.96; the eight other tokens share the rest. At how many tokens does "
+        "From the blank, head 6-4 of lab-minilm gives *france* 0.96; the eight other tokens share the rest. At how "
+        "many tokens does "
         "it look in effect?",
         (
             Option("At 9", "Nine would be an even row, in which each of the nine tokens gets 0.11."),

@@ -106,7 +106,8 @@ def over_the_whole_map() -> Question:
     """Ask where the course's head is among all heads if the number of tokens in effect is averaged over its map."""
     return Question(
         "over-the-whole-map",
-        "The row of the blank in 6-4 is the third sharpest of 72. Now average the number of tokens in effect over all "
+        "In lab-minilm, the row of the blank in 6-4 is the third sharpest of 72. Now average the number of tokens in "
+        "effect over all "
         "nine rows of each head. Where is 6-4?",
         (
             Option(
@@ -135,7 +136,8 @@ def maximum_is_one_row() -> Question:
     """Ask what the largest weight of a map, and the mean of the largest weights of its rows, say together."""
     return Question(
         "maximum-is-one-row",
-        "In 6-4, the largest weight of all is 0.96; the largest weight of a row is 0.50 on average. What follows?",
+        "In 6-4 of lab-minilm, the largest weight of all is 0.96; the largest weight of a row is 0.50 on average. "
+        "What follows?",
         (
             Option(
                 "Every token gives some token about 0.96",

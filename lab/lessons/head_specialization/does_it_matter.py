@@ -141,7 +141,8 @@ def what_shows_need() -> Question:
     """Ask which of four observations shows that the model needs a head."""
     return Question(
         "what-shows-need",
-        "In 68 of 100 cases, 5-11 finds the subject of a verb. What would show that the model needs this head?",
+        "In 68 of 100 cases, head 5-11 of lab-minilm finds the subject of a verb. What would show that the model "
+        "needs this head?",
         (
             Option(
                 "Its weights are larger than those of other heads",

@@ -151,7 +151,8 @@ def beats_kinds() -> Question:
     """Ask whether the head for subjects is right more often than a rule by kinds of words."""
     return Question(
         "beats-kinds",
-        "In a treebank of many sentences, 5-11 and a rule look for the subject of a verb. The rule takes the nearest "
+        "In a treebank of many sentences, head 5-11 of lab-minilm and a rule look for the subject of a verb. The "
+        "rule takes the nearest "
         "noun "
         "or pronoun to the left. Which of the two is right more often?",
         (

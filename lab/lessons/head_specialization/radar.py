@@ -91,7 +91,8 @@ def rim() -> Question:
     """Ask what it means that a head reaches the rim."""
     return Question(
         "rim",
-        "On the axis *Entities*, that of names, head 6-6 is at the rim of the radar of layer 6. What does this alone "
+        "On the axis *Entities*, that of names, head 6-6 of lab-minilm is at the rim of the radar of layer 6. What "
+        "does this alone "
         "tell you?",
         (
             Option(

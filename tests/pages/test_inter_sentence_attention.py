@@ -26,12 +26,6 @@ ODD = (
     "<script>alert(1)</script>. **b**.", "ذهب الرجل. عاد الولد إلى البيت.", "The dog ran home. " * 150, "a. b.",
     "[MASK]. _.",
 )  # fmt: skip
-    "<script>alert(1)</script>. **b**.",
-    "ذهب الرجل. عاد الولد إلى البيت.",
-    "The dog ran home. " * 150,
-    "a. b.",
-    "[MASK]. _.",
-)
 
 
 def open_step(step: str, **params: str) -> AppTest:

@@ -119,15 +119,23 @@ def _scale(measure: str, top: float | None) -> Scale:
     return Scale(MEASURES[measure][1], (0.0, high) if high else None, _PERCENT if measure == MASS else ".2f")
 
 
-def block(traced: Trace, a: int, b: int, heads: str | tuple[int, int] = AVERAGE, left_out: bool = False) -> Heatmap:
+def block(
+    traced: Trace,
+    a: int,
+    b: int,
+    heads: str | tuple[int, int] = AVERAGE,
+    left_out: bool = False,
+    top: float | None = None,
+) -> Heatmap:
     """Draw the tokens behind one cell, with the largest weight outlined.
 
-    ``heads`` is one head (layer and head from 0), or :data:`AVERAGE` for the mean over all heads.
+    ``heads`` is one head (layer and head from 0), or :data:`AVERAGE` for the mean over all heads. ``top`` ends the
+    scale of colours of a mean; without it, the scale ends at the largest weight.
     """
     found = between(traced, left_out)
     tokens = behind(traced, found.sentences, a, b, heads, left_out)
     if isinstance(heads, str):
-        return _tokens(found, tokens, (a, b), heads.lower(), None)
+        return _tokens(found, tokens, (a, b), heads.lower(), (0.0, top) if top else None)
     return _tokens(found, tokens, (a, b), f"layer {heads[0] + 1}, head {heads[1] + 1}", (0.0, 1.0))
 
 

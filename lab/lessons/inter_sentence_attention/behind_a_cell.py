@@ -56,7 +56,7 @@ LEFT = """
 If the link from {query} to {key} is cut in head {head} alone, {word} goes from {before:.2f} to **{one:.2f}**. If it is
 cut in all heads, {word} has **{every:.2f}**, and {other} comes first ({p:.2f})."""
 STORY_CUT = """
-So *France* comes over to the blank itself, mostly in two heads: with the link cut in 6-4 and 6-6, *paris* has
+So *France* comes over to the blank directly, mostly in two heads: with the link cut in 6-4 and 6-6, *paris* has
 {two:.2f}. If no token but the blank can look at *France*, *paris* stays first ({around:.2f})."""
 LIST = """
 **With other countries, too?** The lab put each of 65 countries in the place of *France*. From the blank, 6-4 gives the
@@ -238,7 +238,7 @@ def show(view: SentencesView) -> None:
     with one:
         draw(partial(sentences.block, trace, a, b, head), "block-head")
     with mean:
-        draw(partial(sentences.block, trace, a, b, AVERAGE), "block-mean")
+        draw(partial(sentences.block, trace, a, b, AVERAGE, top=1.0), "block-mean")
     found = reading(trace, a, b, head)
     meaning(f"{found} {STORY}" if story else found)
     if view.toy or not predict(LESSON, whose_link(view.spot)):

@@ -33,7 +33,7 @@ from lab.ui.terms import say
 
 IDEA = """
 A weight goes from token to token. Add up the weights from a token to all tokens of a sentence, and take the mean over
-all heads and all tokens that look: each pair of sentences gets one number."""
+all heads and over all tokens of the sentence that looks: this is one cell of the map."""
 STORY_IDEA = " Here, a longer sentence follows the two."
 READINGS = {
     MASS: "Each row shows to which sentences a sentence gives its attention.",
@@ -83,10 +83,11 @@ def formula(trace: Trace, a: int, b: int, left_out: bool) -> str:
     """The formula of a cell as LaTeX, filled in with its numbers."""
     found, config = read(trace, split(trace), left_out), trace.model.config
     heads = config.layers * config.heads
-    mean = rf"\frac{{1}}{{{heads} \cdot {len(found.members[a])}}} \sum_{{\text{{{heads} heads}}}} \;"
-    rows = rf"{mean} \sum_{{i \in \text{{sentence }} {a + 1}}} \;"
-    total = rf"\sum_{{j \in \text{{sentence }} {b + 1}}} A_{{ij}} = {float(found.mass[a, b]):.3f}"
-    return rf"\text{{share}}({a + 1} \to {b + 1}) = {rows} {total}"
+    mean = rf"\frac{{1}}{{{heads} \cdot {len(found.members[a])}}} \sum_{{\text{{heads}}}}"
+    sums = rf"\sum_{{i \in \text{{sentence }} {a + 1}}} \sum_{{j \in \text{{sentence }} {b + 1}}} A_{{ij}}"
+    total = f"= {float(found.mass[a, b]):.3f}"
+    lines = r" \\ & ".join((rf"\text{{share}}({a + 1} \to {b + 1})", f"= {mean} {sums}", total))  # fits a phone
+    return rf"\begin{{aligned}} & {lines} \end{{aligned}}"
 
 
 @asks(

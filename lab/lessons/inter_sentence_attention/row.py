@@ -40,24 +40,25 @@ def show_tokens(view: SentencesView, head: Head | None = None) -> None:
 
 
 def row_of_sentences(traced: Trace, a: int, b: int, head: Head | None) -> SentenceRow:
-    """Return the row of all tokens, with the weights of ``head`` from sentence ``a`` to sentence ``b`` (from 0)."""
-    found = split(traced)
-    first = found.places(a)[0]
-    seen = window(first, len(traced), DRAWN)
-    weights = None
+    """Return the row of all tokens, with the weights of ``head`` from sentence ``a`` to sentence ``b`` (from 0).
+
+    Of each sentence one token is chosen: the ends of the strongest link, or without a head the first tokens.
+    """
+    found, every = split(traced), None
+    query, key = found.places(a)[0], found.places(b)[0]
     if head is not None:
-        cells = behind(traced, found, a, b, head, left_out=False)
-        every = np.zeros((len(traced),) * 2, np.float32)
+        cells, every = behind(traced, found, a, b, head, left_out=False), np.zeros((len(traced),) * 2, np.float32)
         every[np.ix_(cells.queries, cells.keys)] = cells.weights
-        weights = every[seen, seen]
+        query, key = (int(place) for place in np.unravel_index(int(every.argmax()), every.shape))
+    seen = window(query, len(traced), DRAWN)
     return SentenceRow(
         labels=traced.labels[seen],
         special=traced.encoding.special[seen],
         count=len(traced),
-        chosen=first,
+        chosen=query,
         first=seen.start,
-        other=found.places(b)[0],
-        weights=weights,
+        other=key,
+        weights=None if every is None else every[seen, seen],
         place=f"sentence {a + 1} to sentence {b + 1}{'' if head is None else f', {head_name(head)}'}",
         across=head is not None,
         direction=direction(traced.text),

@@ -21,8 +21,7 @@ from lab.charts.cells.heatmap import Heatmap
 from lab.charts.cells.word_grid import word_grid
 from lab.course.sentences.looks import STORY_HEAD, is_story, look_head
 from lab.course.words import listed, quoted, spoken
-from lab.figures import sentences
-from lab.figures.sentences import behind
+from lab.figures.sentences import behind, block
 from lab.lessons.inter_sentence_attention import LESSON
 from lab.lessons.inter_sentence_attention.row import show_tokens
 from lab.lessons.inter_sentence_attention.view import EXAMPLE, SentencesView
@@ -236,9 +235,9 @@ def show(view: SentencesView) -> None:
     show_tokens(view, head)
     one, mean = st.columns(2)
     with one:
-        draw(partial(sentences.block, trace, a, b, head), "block-head")
+        draw(partial(block, trace, a, b, head), "block-head")
     with mean:
-        draw(partial(sentences.block, trace, a, b, AVERAGE, top=1.0), "block-mean")
+        draw(partial(block, trace, a, b, AVERAGE, top=1.0), "block-mean")
     found = reading(trace, a, b, head)
     meaning(f"{found} {STORY}" if story else found)
     if view.toy or not predict(LESSON, whose_link(view.spot)):

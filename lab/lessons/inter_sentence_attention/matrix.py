@@ -11,8 +11,7 @@ from lab.analysis.sentences.attention import AVERAGE, MASS, MAXIMUM, RELATIVE, b
 from lab.analysis.sentences.split import expected, split
 from lab.course.sentences.looks import is_story
 from lab.course.words import spoken
-from lab.figures import sentences as figures
-from lab.figures.sentences import read
+from lab.figures.sentences import block, read, sentence_map
 from lab.lessons.inter_sentence_attention import LESSON, MATRIX
 from lab.lessons.inter_sentence_attention.behind_a_cell import name
 from lab.lessons.inter_sentence_attention.row import show_tokens
@@ -132,7 +131,7 @@ def show(view: SentencesView) -> None:
     say(IDEA + STORY_IDEA * story_text)
     show_tokens(view)
     measure = MEASURE.choose("Measure")
-    draw(partial(figures.sentence_map, trace, measure, (a, b), left_out), MATRIX, clickable=True)
+    draw(partial(sentence_map, trace, measure, (a, b), left_out), MATRIX, clickable=True)
     removed = float(read(trace, view.sentences, left_out).removed[a])
     st.caption(READINGS[measure] + WITHOUT.format(outside=view.outside, removed=removed, a=a + 1) * left_out + CLICK)
     meaning(reading(trace, a, b, left_out))
@@ -149,5 +148,5 @@ def _show_behind(view: SentencesView, measure: str, left_out: bool) -> None:
     """Draw the tokens behind the chosen cell: the mean over all heads, or the head with the largest weight."""
     head = strongest_at(view.trace, view.a, view.b, left_out)[0]
     heads, told = (head, f"in head {name(head)}") if measure == MAXIMUM else (AVERAGE, "as a mean over all heads")
-    draw(partial(figures.block, view.trace, view.a, view.b, heads, left_out), "behind-cell")
+    draw(partial(block, view.trace, view.a, view.b, heads, left_out), "behind-cell")
     caption(BEHIND.format(a=view.a + 1, b=view.b + 1, heads=told))

@@ -8,8 +8,7 @@ import streamlit as st
 
 from lab.analysis.sentences.attention import MASS
 from lab.analysis.sentences.split import split
-from lab.figures import sentences as figures
-from lab.figures.sentences import read
+from lab.figures.sentences import matrix, read
 from lab.lessons.inter_sentence_attention.row import show_tokens
 from lab.lessons.inter_sentence_attention.view import SentencesView
 from lab.models.memo import once
@@ -55,7 +54,7 @@ def show(view: SentencesView) -> Trace | None:
         return None
     for column, each, name in zip(st.columns(2), found, ("one text", "a pair"), strict=True):
         with column:
-            call = partial(figures.matrix, each, MASS, (view.a, view.b), f"Read as {name}", 1.0, True)
+            call = partial(matrix, each, MASS, (view.a, view.b), f"Read as {name}", 1.0, True)
             draw(call, f"read-as-{name[-4:]}")
     meaning(reading(*found, view.a, view.b))
     caption(SIZES.format(one=len(found[0]), two=len(found[1])))

@@ -12,7 +12,6 @@ from lab.analysis.sentences.split import MOST, Sentences, aside, split
 from lab.course.pages import CHECK, lesson_of
 from lab.course.sentences.looks import as_read
 from lab.course.words import escaped, named
-from lab.lessons.inter_sentence_attention import LESSON
 from lab.models.trace import Trace
 from lab.questions.returning import Spot
 from lab.text.sentences.unavailable import SentencesUnavailable
@@ -22,7 +21,7 @@ from lab.ui.parameters import FROM_SENTENCE, MODE, TO_SENTENCE, TOY
 from lab.ui.parameters_of_a_run import Counted
 from lab.ui.texts import COURSE, use_texts, whose
 
-EXAMPLE = lesson_of(LESSON).text
+EXAMPLE = lesson_of("inter-sentence-attention").text
 # On Matrix, a long sentence follows the two, so that length matters.
 LONGER = f"{EXAMPLE} Every summer she goes to the sea with her two brothers and an old dog."
 ONE = "Your text has no second sentence, so you see the course’s. Add a sentence to yours, or take these."
@@ -36,10 +35,11 @@ from sentence {b} to sentence {a}."""
 
 @dataclass(frozen=True)
 class SentencesView:
-    """A text with at least two sentences; ``a`` looks and ``b`` is looked at, both from 0."""
+    """A text with at least two sentences, or a ``toy``'s; ``a`` looks and ``b`` is looked at, both from 0."""
 
     page: LessonPage
     trace: Trace
+    toy: bool
     a: int
     b: int
 
@@ -51,10 +51,6 @@ class SentencesView:
     def spot(self) -> Spot:
         """A place in the run: the questions of this lesson are about no head and no token."""
         return Spot(self.trace, 0, 0, 0, 0)
-
-    @property
-    def toy(self) -> bool:
-        return bool(self.page.selection[MODE] == TOY)
 
     @property
     def can_leave_out(self) -> bool:
@@ -74,31 +70,31 @@ class SentencesView:
 
 def look(page: LessonPage, own: Trace, step: str) -> SentencesView | None:
     """Return the sentences of the text (or of the course's, if the text has only one), and the two that are chosen."""
+    toy = page.selection[MODE] == TOY
     try:
-        trace = _with_two(page, own, step)
+        trace = own if toy else _choose_run(page, own, step)
         sentences = split(trace)
     except SentencesUnavailable as error:
         st.warning(f"{escaped(str(error))} The other lessons work without it.", icon=":material/extension_off:")
         return None
     if step == CHECK:
-        return SentencesView(page, trace, 0, 0)
+        return SentencesView(page, trace, toy, 0, 0)
     _show_limits(trace, sentences)
     if len(sentences) < 2:
         return None
-    with sidebar.controls():
-        st.divider()
+    with sidebar.folded():  # a click on the row or on the map chooses them, too
         a = _choose(FROM_SENTENCE, "From sentence", len(sentences))
         b = _choose(TO_SENTENCE, "To sentence", len(sentences))
     if is_causal(trace) and a < b:
         st.caption(BACKWARD.format(a=a + 1, b=b + 1))
         a, b = b, a
-    return SentencesView(page, trace, a, b)
+    return SentencesView(page, trace, toy, a, b)
 
 
-def _with_two(page: LessonPage, own: Trace, step: str) -> Trace:
+def _choose_run(page: LessonPage, own: Trace, step: str) -> Trace:
     """Return the run of a text with two sentences: the learner's, or else the course's of this step."""
-    toy, course = page.selection[MODE] == TOY, whose() == COURSE
-    if toy or (step != "matrix" and course) or (not course and len(split(own)) > 1):
+    course = whose() == COURSE
+    if (course and step != "matrix") or (not course and len(split(own)) > 1):
         return own
     if not course and step != CHECK:
         with st.container(horizontal=True, vertical_alignment="center"):

@@ -215,6 +215,7 @@ def test_what_the_check_says(two: Trace) -> None:
         ("They live in France. Their city is _.", False, "france"),
         ("My brother is a doctor. He works in a _.", False, "doctor"),
         ("I went to Rome. I love _.", False, "No word leads"),
+        ("The king is old. The _ is young.", False, "does not look across"),
         ("He was born in Egypt. His language is _.", False, "still says"),
         ("Only one sentence with a _.", False, "two sentences"),
         ("The _ is first. Then comes a word.", False, "two sentences"),

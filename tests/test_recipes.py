@@ -109,7 +109,7 @@ def test_a_step_is_one_file_and_one_line(copy: Path) -> None:
         "    return Longest(named(spot.trace, int(lengths.argmax())), float(lengths.max()))\n\n\n"
         "def said(found):\n    return f'The longest key is {found.key}: {found.length:.2f}.'\n\n\n"
         "@asks('layer', 'head', basis=derivable('self-attention', 'build-a-row', 'the keys'), "
-        "hint='Compare the rows.', returns=1)\n"
+        "hint='Compare the rows.')\n"
         "def longest_key(spot):\n    lengths = (spot.traced.key[spot.head].norm(dim=-1) * 10).tolist()\n"
         "    name = lambda key: named(spot.trace, key)\n"
         "    return ranked('longest-key', 'Which key is longest?', lengths, name, lambda key, best: 'Measured.')\n\n\n"
@@ -130,11 +130,12 @@ at = visit("3_Self-attention.py", step="Longest key")
 assert "Which key is longest?" in words(at)
 [skip.click().run() for skip in at.button if skip.label == "Show me"]
 assert "The longest key is" in words(at)
-from lab.lessons.play import returning
-from lab.questions.returning import Spot
+from lab.course.pages import lesson_of
+from lab.lessons.play import askings
+from lab.questions.spot import Spot
 import lab
 spot = Spot.of(lab.trace(lab.load_model("lab-bert"), "She gave her brother the book."))
-asked = {each.id: each for each in returning("self-attention")(spot) if each}
+asked = {each.id: each for asking in askings(lesson_of("self-attention")) if (each := asking(spot))}
 assert asked["longest-key"].hint == "Compare the rows."
 """,
     )
@@ -159,7 +160,7 @@ def test_a_lesson_is_a_folder_two_lines_and_its_words(copy: Path) -> None:
     (folder / "count.py").write_text(
         "import streamlit as st\n\nfrom lab.questions.asking import asks\nfrom lab.questions.basis import derivable\n"
         "from lab.questions.question import Option, Question\nfrom lab.ui.frame.header import idea\n\n"
-        "@asks(basis=derivable('tokenization', 'tokens', 'the tokens'), hint='Count again.', returns=1)\n"
+        "@asks(basis=derivable('tokenization', 'tokens', 'the tokens'), hint='Count again.')\n"
         "def how_many(spot):\n    n = len(spot.trace)\n"
         "    options = tuple(Option(str(n + i), 'Counted.', correct=i == 0) for i in range(3))\n"
         "    return Question('how-many', f'How many tokens has {spot.trace.text}?', options)\n\n"

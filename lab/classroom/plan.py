@@ -14,7 +14,7 @@ from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
 from lab.questions.asking import Asking
 from lab.questions.question import Question, lettered
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.rooms.series import PreparedQuestion, Series, said_of
 from lab.ui import runs
 from lab.ui.frame.paper import EMBEDDED, HOW_TO_PRINT, ON_PAPER

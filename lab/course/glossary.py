@@ -148,7 +148,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          "whether anything depends on it.",
          {"paper": "Michel et al. 2019", "also": ("ablate", "switch off", "switched off")}),
         ("attention sink", "A token that gets much attention whatever it says, such as [SEP] in BERT and the first "
-         "token in GPT-2.", {"paper": "Xiao et al. 2024", "also": ("sink", "sinks", "parked")}),
+         "token in GPT-2.", {"paper": "Xiao et al. 2024", "also": ("sink", "sinks")}),
         ("divergence", "A number that says how differently two heads spread their attention: 0 for equal maps.",
          {"paper": "Clark et al. 2019", "also": ("Jensen–Shannon divergence",)}),
     ),

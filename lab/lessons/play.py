@@ -1,8 +1,9 @@
-"""Opens a lesson by its id: the files of its steps, and the earlier lessons whose questions it asks again."""
+"""Opens a lesson by its id: the files of its steps, and the questions that earlier lessons asked."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -14,7 +15,6 @@ from lab.ui.step_files import file_of
 if TYPE_CHECKING:
     from lab.questions.asking import Asking
     from lab.questions.question import Question
-    from lab.questions.returning import Returning, Spot
 
 
 def play(id: str) -> None:
@@ -23,10 +23,8 @@ def play(id: str) -> None:
     What needs PyTorch is imported only here: on a new server, the shell says first that it loads.
     """
     shell.route()
-    play_page, later = import_module("lab.ui.play").play, import_module("lab.questions.returning").later
-    here = number(lesson_of(id))
-    earlier = {before: later(returning(before), here - number(lesson_of(before)) - 1) for before in asked_again(id)}
-    play_page(id, _folder(id).PARTS, lambda step: step_file(lesson_of(id), step).show, earlier)
+    play_page = import_module("lab.ui.play").play
+    play_page(id, _folder(id).PARTS, lambda step: step_file(lesson_of(id), step).show, lambda: written_before(id))
 
 
 def _folder(id: str) -> ModuleType:
@@ -52,37 +50,17 @@ def askings(lesson: Lesson) -> Iterator[Asking]:
         )
 
 
-def returning(id: str) -> Returning:
-    """Return what makes the questions of a lesson that later lessons may ask again, those that return soonest first."""
-    asked = sorted(
-        (asking for asking in askings(lesson_of(id)) if asking.returns > 0), key=lambda asking: asking.returns
-    )
-
-    def ask(spot: Spot) -> Iterator[Question | None]:
-        return (asking(spot) for asking in asked)
-
-    return ask
-
-
-def asked_again(id: str) -> list[str]:
-    """The earlier lessons by id, the lesson whose questions return first at the front.
-
-    The lesson before the last comes first, because more of it is forgotten; then the last one, then the others.
-    """
-    before = [lesson.id for lesson in LESSONS[: number(lesson_of(id)) - 1]][::-1]
-    return [*before[1:2], *before[:1], *before[2:]]
+def written_before(id: str) -> Iterator[Question]:
+    """The written questions of the lessons that come at least two lessons before this one, in their order."""
+    for lesson in LESSONS[: max(number(lesson_of(id)) - 2, 0)]:
+        for asking in askings(lesson):
+            if asking.always and (asked := asking.make()) is not None:
+                yield replace(asked, lesson=lesson.id, hint=asking.hint, subject="always")
 
 
 def for_a_class() -> dict[str, Sequence[Asking]]:
     """All questions that a class can be asked about a text, by the lesson's id.
 
-    They include questions that no later lesson asks, as the figure with the answer is gone: a class gets another
-    sentence.
+    They are the written ones, and those about a sentence of the class.
     """
-    return {
-        lesson.id: sorted(
-            (asking for asking in askings(lesson) if asking.returns > 0 or asking.for_a_class or asking.always),
-            key=lambda asking: asking.returns,
-        )
-        for lesson in LESSONS
-    }
+    return {lesson.id: [each for each in askings(lesson) if each.for_a_class or each.always] for lesson in LESSONS}

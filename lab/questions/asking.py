@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any
 
 from lab.questions.basis import Basis
 from lab.questions.question import Question, hashed
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 
 # The places of a spot, as a link names them.
 PLACES = ("layer", "head", "token", "key_token")
@@ -24,37 +25,36 @@ class Asking:
     Attributes
     ----------
     make
-        Makes the question about a spot; None if the run does not decide it clearly.
+        Makes the question. A function of a spot asks about a run; it returns None if the run does not decide it
+        clearly. A function without arguments asks the same of every run: see :attr:`always`.
     of
         The places that decide the answer, beside the run; some of :data:`PLACES`.
     basis
         What the answer rests on: a figure that was shown, beliefs, or what the learner makes.
     hint
         What to look at, or to think of, after a first wrong answer: never the answer, nor a number in it.
-    returns
-        Whether a later lesson may ask it again, about another sentence, and how soon: 0 never, 1 before the others.
-    always
-        Whether the question and its answer are the same for every run: who has answered it, has answered it for all.
     for_a_class
-        Whether a class may be asked it although no later lesson asks it: then another sentence is in sight, not the
-        figure.
+        Whether a class may be asked it about a sentence of its own.
     figure
         Draws the figure from which a class can answer, about any spot; it does not show the answer itself. None: the
         question needs no figure, or it is asked only where its figure is on screen.
     """
 
-    make: Callable[[Spot], Question | None]
+    make: Callable[..., Question | None]
     of: tuple[str, ...]
     basis: Basis
     hint: str = ""
-    returns: int = 0
     for_a_class: bool = False
     figure: Callable[[Spot], Any] | None = None
-    always: bool = False
+
+    @property
+    def always(self) -> bool:
+        """Whether the question reads no run, so that who has answered it has answered it for all."""
+        return not signature(self.make).parameters
 
     def __call__(self, spot: Spot) -> Question | None:
         """Ask about ``spot``; None if the run does not decide the question clearly."""
-        asked = self.make(spot)
+        asked = self.make() if self.always else self.make(spot)
         if asked is None:
             return None
         if self.always:
@@ -68,20 +68,18 @@ def asks(
     *of: str,
     basis: Basis,
     hint: str = "",
-    returns: int = 0,
     for_a_class: bool = False,
     figure: Callable[[Spot], Any] | None = None,
-    always: bool = False,
-) -> Callable[[Callable[[Spot], Question | None]], Asking]:
-    """Mark a function that asks about a spot; the arguments are the fields of :class:`Asking`.
+) -> Callable[[Callable[..., Question | None]], Asking]:
+    """Mark a function that asks; the arguments are the fields of :class:`Asking`.
 
     >>> from lab.questions.basis import derivable
-    >>> @asks("layer", "head", basis=derivable("self-attention", "map", "the map"), returns=1)
+    >>> @asks("layer", "head", basis=derivable("self-attention", "map", "the map"))
     ... def never(spot: Spot) -> Question | None:
     ...     return None
-    >>> never.returns, never.for_a_class
-    (1, False)
+    >>> never.always, never.of
+    (False, ('layer', 'head'))
     """
     if unknown := [each for each in of if each not in PLACES]:
         raise ValueError(f"A question is asked about some of {', '.join(PLACES)}, not about {', '.join(unknown)}.")
-    return lambda make: Asking(make, of, basis, hint, returns, for_a_class, figure, always)
+    return lambda make: Asking(make, of, basis, hint, for_a_class, figure)

@@ -88,8 +88,6 @@ COMPARED = (
     "Neurons of a token",
     "Sentence to sentence",
 )
-# The replacement for the output of a head that is off.
-ZERO, MEAN = "Zero", "Mean"
 LEARNED = "Trained"
 RANDOM, CONSTRUCTED, TRAINED = "Random", "Constructed", "Trained live"
 
@@ -161,7 +159,6 @@ SINKS = Buttons("sinks", LEFT_OUT, (LEFT_OUT, KEPT))
 TAU = Buttons("tau", "0.01", ("0.001", "0.003", "0.01", "0.03", "0.1", "0.3"))
 SOURCE = Buttons("source", BUNDLED, (BUNDLED, OWN))
 MEASURE = Buttons("measure", MASS, (MASS, RELATIVE, MAXIMUM))
-OFF = Buttons("off", ZERO, (ZERO, MEAN))
 # The other half of a layer. ``norm`` is the place of a LayerNorm, named as in its layer.
 _NORMS = tuple(f"{side} {what}" for side in ("after", "before") for what in ("attention", "the feed-forward network"))
 NORM = Buttons("norm", "after the feed-forward network", _NORMS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -11,7 +11,7 @@ import streamlit as st
 from lab.course.pages import CHECK
 from lab.course.sentences.looks import look_head
 from lab.models.trace import Trace
-from lab.questions.returning import Returning
+from lab.questions.question import Question
 from lab.ui.chosen_tokens import with_tokens
 from lab.ui.drawing import take_click
 from lab.ui.page import LessonPage, OpenPage, open_lesson
@@ -84,11 +84,13 @@ def at_one_head() -> Look[OneHead]:
     return look
 
 
-def play(id: str, parts: Parts[Any], step: Callable[[str], Step[Any]], earlier: Mapping[str, Returning]) -> None:
+def play(
+    id: str, parts: Parts[Any], step: Callable[[str], Step[Any]], earlier: Callable[[], Iterable[Question]]
+) -> None:
     """Run the page of the lesson ``id``.
 
-    ``step`` finds the function that draws a step by the step's id. ``earlier`` are the lessons whose questions return
-    at the lesson's end, best first.
+    ``step`` finds the function that draws a step by the step's id. ``earlier`` returns the questions of earlier
+    lessons that may return at this lesson's end.
     """
     page = open_lesson(id)
     if page.selection[MODE] == TOY and parts.toy_page is not None:
@@ -123,7 +125,7 @@ def _play(
     parts: Parts[Any],
     step: Callable[[str], Step[Any]],
     view: Callable[[str], Any],
-    earlier: Mapping[str, Returning],
+    earlier: Callable[[], Iterable[Question]],
 ) -> Trace | None:
     """Draw the chosen step and the way on; return the run that the badge proves, if it is not the run of the page."""
     toys = parts.toy_steps if page.selection[MODE] == TOY else {}
@@ -137,7 +139,7 @@ def _play(
         if (seen := view(id)) is not None:
             proven = step(id)(seen)
             if id == CHECK:
-                bring_back(page, earlier, seen.trace)
+                bring_back(page.lesson.id, earlier())
     if chosen == names[-1]:
         parts.ending(page, trace)
     page.next_step(names, more)

@@ -10,7 +10,7 @@ import pytest
 from lab.course import pages
 from lab.course.pages import CHECK_STEP, LESSONS, Lesson, page_at, page_of, read_page, step_name
 from lab.course.record import read_toml
-from lab.lessons.play import asked_again, step_file
+from lab.lessons.play import step_file
 
 ROOT = Path(pages.__file__).parents[2]
 RECORD = """
@@ -105,8 +105,3 @@ def test_pages_are_found_by_id_and_by_address() -> None:
     assert step_name("flow", "influence-tree") == "Influence tree"
     with pytest.raises(KeyError, match=r"There is no page flows; lab/course/order\.toml lists course, "):
         page_of("flows")
-
-
-def test_the_lesson_before_the_last_is_asked_again_first() -> None:
-    assert asked_again("tokenization") == [] and asked_again("embeddings") == ["tokenization"]
-    assert asked_again("attention-metrics")[:3] == ["self-attention", "multi-head-attention", "embeddings"]

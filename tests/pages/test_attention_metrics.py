@@ -13,7 +13,7 @@ from tests.pages.apptest import check_answers, drawn, go, reveal, titles, turn_t
 from tests.sentences import CAT
 
 PAGE = "5_Attention_metrics.py"
-STEPS = ("effective", "numbers", "parked-heads", "by-hand", "limits", "check")
+STEPS = ("effective", "numbers", "at-rest", "check")
 
 
 def open_step(step: str, **params: str) -> AppTest:
@@ -57,17 +57,6 @@ def test_a_link_with_tau_holds_before_its_control_is_drawn() -> None:
     assert drawn(at, place).tolist() == pytest.approx(found.ravel().tolist(), abs=1e-6)
 
 
-def test_by_hand_accepts_the_share_of_the_maximum() -> None:
-    at = open_step("by-hand", layer="2", head="3", token="3")
-    row = lab.trace(lab.load_model(DEFAULT_MODEL), CAT).layer(1).attention[2, 2]
-    share = float(-(row * row.log()).sum() / row.new_tensor(len(row)).log())
-    field = next(each for each in at.number_input if str(each.key).startswith("_metrics."))
-    field.set_value(share + 0.1).run()
-    assert "not yet" in at.error[0].value
-    next(each for each in at.number_input if each.key == field.key).set_value(round(share, 2)).run()
-    assert at.success and not at.error
-
-
 def test_a_click_on_the_map_chooses_a_head() -> None:
     at = open_step("numbers")
     at.session_state["all-heads-spread"] = {"selection": {"cell": [{"q": 2, "k": 4}]}}
@@ -76,7 +65,7 @@ def test_a_click_on_the_map_chooses_a_head() -> None:
 
 
 def test_bad_links_are_told() -> None:
-    at = visit(PAGE, metric="Nonsense", version="Mended", tau="7", step="limits")
+    at = visit(PAGE, metric="Nonsense", version="Mended", tau="7", step="numbers")
     said = words(at)
     assert "metric must be one of" in said and "version must be one of" in said and "tau must be one of" in said
 
@@ -101,12 +90,4 @@ def test_a_head_chosen_in_the_sidebar_or_in_another_step_comes_along() -> None:
     at.selectbox(key="layer").set_value(4).run()
     assert head_of(turn_to(at, "effective")) == (4, 3)
     click_head(turn_to(at, "numbers"), 2, 6, f"{EVERY}-{METRICS[0].id}")
-    assert head_of(turn_to(at, "parked-heads")) == (2, 6)
-
-
-def test_parked_heads_are_replaced_by_zero_or_their_mean() -> None:
-    at = open_step("parked-heads")
-    before = drawn(at, 0) if at.get("vega_lite_chart") else None
-    said = words(at)
-    at.segmented_control(key="off").set_value("Mean").run()
-    assert before is None or words(at) != said
+    assert head_of(turn_to(at, "at-rest")) == (2, 6)

@@ -20,7 +20,7 @@ from lab.models.catalogue import DEFAULT_MODEL, ModelCard, ModelUnavailable
 from lab.questions.asking import asks
 from lab.questions.basis import bet
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.text import bundled
 from lab.text.sentences import punkt
 from lab.text.tags import pipeline

@@ -20,7 +20,7 @@ from lab.lessons.play import askings
 from lab.models.loading import LoadedModel, load_model
 from lab.models.trace import trace
 from lab.questions.question import Question
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from tests.thorough import some
 from training.evaluation.heads import sentences
 

@@ -13,7 +13,7 @@ from lab.course.sentences.looks import STORY_TEXT
 from lab.lessons.play import askings
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.questions.question import Question
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 
 TEXTS = (STORY_TEXT, lesson_of("inter-sentence-attention").text)
 

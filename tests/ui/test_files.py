@@ -13,7 +13,7 @@ from lab.figures.attention import attention_map
 from lab.lessons.self_attention.map import most_attended
 from lab.questions.course_systems import moodle_xml
 from lab.questions.progress import CheckList
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.ui.quiz.files import exercises
 from lab.ui.quiz.on_screen import OnScreen
 from tests.pages.apptest import visit

@@ -39,7 +39,7 @@ from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.kinds import which_holds
 from lab.questions.question import Question
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, say_more
 from lab.ui.frame.header import idea
@@ -174,7 +174,6 @@ def said_of_blank(before: BestWord, after: BestWord, text: str) -> str:
 @asks(
     basis=derivable(LESSON, "change-the-model", "the blank before and after"),
     hint="Which weights did the steps move, and who else uses them?",
-    returns=3,
 )
 def why_forgotten(spot: Spot) -> Question | None:
     """Ask why training for one task can change what the model says in a blank."""

@@ -6,7 +6,7 @@ from lab.lessons.a_task_of_your_own import LESSON
 from lab.lessons.a_task_of_your_own.change_the_model import why_forgotten
 from lab.lessons.a_task_of_your_own.teach_it import topic_or_task
 from lab.lessons.a_task_of_your_own.why_this_answer import which_proves
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.ui.play import LessonRun
 from lab.ui.quiz.asking import draw_checks
 

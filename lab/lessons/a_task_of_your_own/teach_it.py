@@ -58,7 +58,7 @@ from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.kinds import which_holds
 from lab.questions.question import MARGIN, Question
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.ui import selection
 from lab.ui.components import mount
 from lab.ui.drawing import code, draw, file
@@ -203,7 +203,6 @@ def said_of_new(taught: Class, text: str, model: LoadedModel) -> str:
 @asks(
     basis=derivable(LESSON, "teach-it", "the curve after one of each pair was labelled"),
     hint="What do the two sentences of a pair have in common?",
-    returns=2,
 )
 def topic_or_task(spot: Spot) -> Question | None:
     """Ask why a classifier that learned one sentence of each pair is often wrong about the partners."""

@@ -23,7 +23,7 @@ from lab.models.twin import untrained_twin
 from lab.questions.asking import asks
 from lab.questions.basis import bet
 from lab.questions.question import MARGIN, Option, Question, shuffled
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this
 from lab.ui.frame.header import idea

@@ -28,7 +28,7 @@ from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.kinds import which_holds
 from lab.questions.question import Question
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning
 from lab.ui.frame.header import idea
@@ -110,7 +110,6 @@ def said(found: Classified, mark: str) -> str:
 @asks(
     basis=derivable(LESSON, "why-this-answer", "the bars without a word, beside the attention"),
     hint="Which of them would show you what happens to the answer?",
-    returns=1,
 )
 def which_proves(spot: Spot) -> Question | None:
     """Ask what shows that an answer depends on a word."""

@@ -9,10 +9,10 @@ from lab.ui.shared.one_head import OneHead
 
 LESSON = "attention-metrics"
 MANY = in_words(len(METRICS))
-# The charts of all heads, in which a click chooses a head; EVERY is followed by the id of a metric.
-EVERY, SHARES = "all-heads", "parked-heads"
+# The charts of all heads, in which a click chooses a head: the id of a metric follows.
+EVERY = "all-heads"
 _HEAD: dict[Parameter[int], str] = {LAYER: "q", HEAD: "k"}
 PARTS: Parts[OneHead] = Parts(
     look=at_one_head(),
-    clicks=dict.fromkeys((SHARES, *(f"{EVERY}-{metric.id}" for metric in METRICS)), _HEAD),
+    clicks=dict.fromkeys((f"{EVERY}-{metric.id}" for metric in METRICS), _HEAD),
 )

@@ -1,4 +1,4 @@
-"""How many does it look at? The effective number of tokens of a row: by hand for three weights, then for each token."""
+"""How many does it look at? The effective number of tokens of a row: by hand for three weights, then in all heads."""
 
 from __future__ import annotations
 
@@ -7,37 +7,40 @@ from functools import partial
 
 import numpy as np
 
-from lab.analysis.heads.attention import attention_map, window
 from lab.analysis.heads.effective import effective_keys
 from lab.analysis.heads.values import Values, row_entropy
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
-from lab.course.words import named, told_apart
-from lab.figures.attention import BARS, place
+from lab.course.words import capital, head_name, spoken
 from lab.lessons.attention_metrics import LESSON
+from lab.lessons.multi_head_attention import is_story_blank
+from lab.lessons.multi_head_attention.all_heads import other_words
 from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
-from lab.questions.kinds import which_holds
-from lab.questions.question import Question
-from lab.questions.returning import Spot
+from lab.questions.question import Option, Question
+from lab.questions.spot import Spot
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning, try_this
+from lab.ui.frame.closing import caption, meaning
 from lab.ui.frame.header import idea
-from lab.ui.parameters import TOKEN
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.one_head import OneHead, show_sentence
 from lab.ui.terms import say
 
 IDEA = """
-A token gives some attention to every token that it sees, but most of these weights are tiny. Among how many tokens is
-its attention really shared? The **effective number** of tokens says so."""
-
+A row gives each token some weight, but most of these weights are tiny. The **effective number of tokens** says how many
+equal weights would be spread as widely. Three rows of three weights (a weight of 0 adds nothing):"""
+READING = """
+From {query}, {head} looks at **{keys:.1f}** tokens in effect: the entropy of this row is {entropy:.2f}, and
+e^{entropy:.2f} ≈ {keys:.1f}."""
+STORY = """
+Two rows are sharper still: 1-3 looks at the blank itself, and 3-10 at [CLS]. Of these ten rows, three look at another
+word, 6-4 among them, and seven at [CLS] or at the blank itself. So a small number says that a row is sharp. It does not
+say at what the row looks, nor that the answer needs it."""
 # Rows of three weights, from one that looks at one token to an even one, as one would write them.
 THREE = (("1 · 0 · 0", (1, 0, 0)), ("½ · ½ · 0", (1 / 2, 1 / 2, 0)), ("⅓ · ⅓ · ⅓", (1 / 3, 1 / 3, 1 / 3)))
-_SEEN = 0.5  # a smaller difference of two effective numbers is hard to see in the bars
-_BLUR = 0.1  # share of a border: a value that is nearer to the border is on neither side visibly
+_SHOWN = 10  # heads in the figure
 
 
 def by_hand() -> str:
@@ -51,105 +54,94 @@ def by_hand() -> str:
     return "\n".join([head, "|---|---|---|", *lines])
 
 
-def effective(traced: Trace, layer: int, head: int, query: int) -> Figure:
-    """Draw the effective number of tokens of each token's row in one head; in a long text, for tokens around ``query``.
+def widths(traced: Trace, query: int) -> Values:
+    """Return the effective number of tokens of the row of ``query`` in every head, (L, H)."""
+    layers = range(traced.model.config.layers)
+    return np.stack([effective_keys(traced.layer(at).attention)[:, query] for at in layers])
 
-    The dashed line is the mean over all tokens.
+
+def sharpest(traced: Trace, layer: int, head: int, query: int) -> Figure:
+    """Draw the ten heads that look from ``query`` at the fewest tokens in effect, each with its favourite token.
+
+    Full colours: the favourite is another word. The dashed line is the effective number of ``head`` of ``layer``.
     """
-    keys = effective_keys(traced.layer(layer).attention[head : head + 1])[0]
-    rows = window(query, len(traced), BARS)
-    title = f"Effective number of tokens of each token’s row, {place(layer, head)}"
-    scale = Scale("Effective number of tokens", (0.0, float(keys.max())), ".1f")
-    mean = float(keys.mean())
-    return bars(traced.labels[rows], keys[rows], scale, title=title, highlight=query - rows.start, reference=mean)
+    keys = widths(traced, query)
+    order = [divmod(int(at), keys.shape[1]) for at in np.argsort(keys, axis=None, kind="stable")[:_SHOWN]]
+    favourites = [int(traced.layer(at).attention[of, query].argmax()) for at, of in order]
+    labels = [f"{at + 1}-{of + 1} → {traced.labels[key]}" for (at, of), key in zip(order, favourites, strict=True)]
+    elsewhere = np.flatnonzero(other_words(traced, query)[favourites]).tolist()
+    scale = Scale("Tokens in effect", (0.0, max(float(keys[each]) for each in order)), ".2f")
+    title = f"From {traced.labels[query]}: the heads that look at the fewest tokens in effect"
+    values, own = [float(keys[each]) for each in order], float(keys[layer, head])
+    return bars(labels, values, scale, title=title, highlight=elsewhere or None, reference=own)
 
 
-def said(trace: Trace, layer: int, head: int, query: int) -> str:
-    """Say among how many tokens the query shares its attention, why so many, and the mean over all tokens."""
-    keys = effective_keys(trace.layer(layer).attention[head : head + 1])[0]
-    seen = query + 1 if trace.model.config.causal else len(trace)
-    entropy = math.log(keys[query])
-    return (
-        f"From {named(trace, query)}, head {head + 1} shares its attention as widely as if **{keys[query]:.1f}** of "
-        f"{seen} tokens got equal parts. The entropy of this row is {entropy:.2f}, and e^{entropy:.2f} = "
-        f"{keys[query]:.1f}. The mean over all rows of the text is {keys.mean():.1f}."
-    )
+def reading(spot: Spot) -> str:
+    """State the effective number of tokens of the row on screen."""
+    keys = float(widths(spot.trace, spot.query)[spot.layer, spot.head])
+    head = head_name((spot.layer, spot.head))
+    return READING.format(query=spoken(spot.trace, spot.query), head=head, keys=keys, entropy=math.log(keys))
 
 
 @asks(
-    "layer",
-    "head",
-    "token",
-    basis=derivable(LESSON, "effective", "the table of three weights, and the weights below the tokens"),
-    hint="How many weights are as large as the largest weight, or nearly as large?",
+    basis=derivable(LESSON, "effective", "the table of three weights"),
+    hint="Is this row more like the first row of the table, or more like the last one?",
 )
-def at_how_many(spot: Spot) -> Question | None:
-    """Ask for the effective number of tokens of the query's row; None if the answer is not clear."""
-    weights = attention_map(spot.traced, spot.head)
-    keys, seen = float(effective_keys(weights[None])[0, spot.query]), int((weights[spot.query] > 0).sum())
-    few, half = 2.5, seen / 2
-    if seen < 6 or min(abs(keys - border) / border for border in (few, half)) < _BLUR:
-        return None
-    why = f"It is {keys:.1f}, of {seen} tokens."
-    outcomes = {
-        "One or two": keys < few,
-        "A few, but less than half of them": few < keys < half,
-        "More than half of them": keys > half,
-    }
-    token = told_apart(spot.trace, spot.query)
-    return which_holds(
-        "at-how-many", f"{token} sees {seen} tokens. What is the effective number of its row?", why, outcomes
+def at_how_many() -> Question:
+    """Ask for the effective number of tokens of the blank's row in the course's head."""
+    return Question(
+        "at-how-many",
+        "From the blank, head 6-4 gives *france* 0.96; the eight other tokens share the rest. At how many tokens does "
+        "it look in effect?",
+        (
+            Option("At 9", "Nine would be an even row, in which each of the nine tokens gets 0.11."),
+            Option(
+                "At 1.3",
+                "The row is nearly the first row of the table, which has 1. What the eight others get adds a little.",
+                correct=True,
+            ),
+            Option("At 1", "In a row that looks at exactly 1 token, all others get 0. Here they share 0.04."),
+        ),
+        mixed=True,
     )
 
 
 @asks(
-    "layer",
-    "head",
-    "token",
     basis=derivable(LESSON, "effective", "the table of three weights"),
     hint="When does one place of a row get everything? When are all its weights equal?",
-    returns=2,
 )
-def one_weight_more(spot: Spot) -> Question | None:
-    """Ask how the width of a row changes if its largest weight grows: the row gets narrower."""
-    weights = attention_map(spot.traced, spot.head)
-    keys, largest = float(effective_keys(weights[None])[0, spot.query]), float(weights[spot.query].max())
-    if largest > 0.9 or keys < 1.5:
-        return None
-    why = (
-        "If one weight grows, the other weights must shrink. If one token got everything, the effective number would "
-        "be 1."
+def one_weight_more() -> Question:
+    """Ask how the effective number of a row changes if its largest weight grows: it gets smaller."""
+    return Question(
+        "one-weight-more",
+        "The largest weight of a row grows, and all its other weights shrink by the same factor. What happens to the "
+        "effective number of tokens?",
+        (
+            Option(
+                "It gets smaller",
+                "The row gets sharper. If the one weight reached 1, the effective number would be 1.",
+                correct=True,
+            ),
+            Option(
+                "It stays the same",
+                "The row still adds up to 1, and as many tokens have a weight. But the number asks how even they are.",
+            ),
+            Option("It gets larger", "A weight grew, but the row got less even: an even row has the largest number."),
+        ),
+        mixed=True,
     )
-    outcomes = {"It gets smaller": True, "It gets larger": False, "It stays the same": False}
-    prompt = (
-        f"The effective number of tokens of a row is {keys:.1f}, and its largest weight is {largest:.2f}. Now this "
-        "weight grows, and all other weights shrink by the same factor. What happens to the effective number?"
-    )
-    return which_holds("one-weight-more", prompt, why, outcomes, mixed=True)
 
 
 def show(view: OneHead) -> None:
-    """Show one row and the rule on three weights; after the question, the widths of all rows."""
+    """Show one row and the rule on three weights; after the question, the heads with the sharpest rows."""
     show_sentence(view)
     idea(IDEA)
-    say("Three rows of three weights (a weight of 0 adds nothing):")
     say(by_hand())
-    at = view.trace, view.layer.index, view.head, view.query
     if not predict(LESSON, at_how_many(view.spot)):
         return
-    draw(partial(effective, *at), "effective")
-    if len(view.trace) > BARS:
-        say(f"The figure shows {BARS} of {len(view.trace)} tokens, around the chosen token.")
-    meaning(said(*at))
-    _show_another_token(view, effective_keys(view.layer.attention[view.head : view.head + 1])[0])
+    draw(partial(sharpest, view.trace, view.layer.index, view.head, view.query), "sharpest")
+    told = f"The dashed line is {head_name((view.layer.index, view.head))}. Strong bars look most at another word."
+    caption(told)
+    found = capital(reading(view.spot).strip())
+    meaning(f"{found} {STORY}" if is_story_blank(view.spot) else found)
     code(effective_keys)
-
-
-def _show_another_token(view: OneHead, keys: Values) -> None:
-    """Offer the token with the widest row in this head; from there, the one with the narrowest, if one sees it."""
-    widest, narrowest = int(keys.argmax()), int(keys.argmin())
-    other, what = (narrowest, "fewest") if view.query == widest else (widest, "most")
-    if abs(keys[other] - keys[view.query]) < _SEEN:
-        return
-    why = f"{view.token(other)} shares its attention among the {what} tokens (effective number {keys[other]:.1f})."
-    try_this(why, f"Look from {view.trace.labels[other]}", {TOKEN: other + 1})

@@ -1,4 +1,4 @@
-"""Six numbers: all metrics of all heads at once; for one head, each metric's formula with the head's own numbers."""
+"""The six numbers: all metrics of all heads at once; for one head, each formula with the head's own numbers."""
 
 from __future__ import annotations
 
@@ -10,32 +10,46 @@ import streamlit as st
 
 from lab.analysis.heads import metrics
 from lab.analysis.heads.attention import attention_map
-from lab.analysis.heads.metrics import METRICS, Metric, Metrics, one_head, trace_metrics
+from lab.analysis.heads.metrics import METRICS, Metric, Metrics, metrics_by_chance, one_head, trace_metrics
 from lab.analysis.heads.values import Values, is_causal
 from lab.analysis.ranks import rank_correlation
 from lab.course.pages import bench_of
-from lab.course.words import head_name, listed
+from lab.course.sentences.looks import STORY_HEAD, is_story
+from lab.course.words import capital, head_name
 from lab.figures.metrics import all_heads, by_length, unit
 from lab.lessons.attention_metrics import EVERY, LESSON, MANY
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
-from lab.questions.kinds import ranked
-from lab.questions.question import Option, Question, shuffled
-from lab.questions.returning import Spot
+from lab.questions.question import Option, Question
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning, way_to
+from lab.ui.frame.closing import caption, meaning, way_to
+from lab.ui.quiz.predictions import predict
 from lab.ui.shared.metric_choice import choose_metric, choose_version, found, no_choice, threshold, uniform
 from lab.ui.shared.one_head import OneHead
 from lab.ui.tables import show_table
 from lab.ui.terms import say
 
-# From this rank correlation on, two metrics put the heads into nearly the same order, or into the opposite one.
-SAME = 0.8
-# With fewer heads, shuffled numbers often have a rank correlation of 0.8, too.
-FEW = 8
+IDEA = (
+    "The number of tokens in effect is about one row. Golshanrad & Faghih (2024) describe the whole map of a head by "
+    f"{MANY} numbers."
+)
+READING = """
+Sorted by each of these numbers, {head} is between places {first} and {last} of the {count} heads, counted from the
+lowest."""
+STORY = """
+So none of them finds 6-4: each is about all nine rows, and one row looks at *france*. Nor are they six facts. Five of
+them put the heads into nearly the same order, or into the opposite one (rank correlations of {least:.2f} to
+{most:.2f} in size); only the largest weight sorts them otherwise ({low:.2f} to {high:.2f})."""
+HEATMAPS = "Rows are layers, columns are heads. Click a cell to choose its head. {version}"
+CORRECTED = "The numbers are corrected for the length of the text."
+RAW = "The numbers are raw, as the paper defines them."
+UNIFORM = """
+A **uniform head** gives every token the same weight, in any text. Still, its raw entropy grows with the length of the
+text: a longer text has more rows, and each row has more tokens. **Corrected** numbers take this growth out, so that
+texts can be compared."""
 _IN_A_ROW = 3
 
 
@@ -45,56 +59,30 @@ def alike(every: Metrics) -> Values:
     return np.abs([[rank_correlation(one, other) for other in values] for one in values])
 
 
-def said(every: Metrics) -> str:
-    """Say how many of the metrics put the heads into nearly the same order."""
-    pairs = alike(every)
-    if not np.isfinite(pairs).all():
-        return "Some of these numbers are the same for all heads here, so they sort nothing."
-    count = every.removed.size
-    if count < FEW:
-        return (
-            f"{count} heads are too few to compare: even unrelated numbers often put them into the same order. Choose "
-            "a model with more heads."
-        )
-    one, other = np.triu_indices(len(METRICS), 1)
-    close = int((pairs[one, other] >= SAME).sum())
-    return (
-        f"These {MANY} numbers are not {MANY} different facts. Of {len(one)} pairs of metrics, {close} put the heads "
-        f"into nearly the same order or into the opposite order (a rank correlation of {SAME} or more, where 1 is the "
-        "same order)."
-    )
+def places(every: Metrics, head: Head, corrected: bool) -> list[int]:
+    """Return the place of a head among all heads by each metric, from 1, the lowest value."""
+    values = [every.values(metric.id, corrected) for metric in METRICS]
+    return [int((each < each[head]).sum()) + 1 for each in values]
 
 
-def stands_out(every: Metrics, head: Head) -> str:
-    """Say in which of the metrics a head is nearest to an end of all heads.
+def reading(every: Metrics, head: Head, corrected: bool) -> str:
+    """State between which places a head is by these metrics."""
+    where = places(every, head, corrected)
+    told = READING.format(head=head_name(head), first=min(where), last=max(where), count=every.removed.size)
+    return capital(told.strip())
 
-    Heads are ranked, as the units differ.
-    """
-    ranks = []
-    for metric in METRICS:
-        values = every.raw[metric.id]
-        above, below = (int(np.count_nonzero(side)) for side in (values > values[head], values < values[head]))
-        if above + below:
-            ranks.append((min(above, below) + 1, "highest" if above <= below else "lowest", metric))
-    if not ranks:
-        return "All heads have the same numbers here, so no head stands out."
-    best = min(rank for rank, _, _ in ranks)
-    places = []
-    for side in ("lowest", "highest"):
-        names = [metric.name for rank, at, metric in ranks if (rank, at) == (best, side)]
-        if names:
-            places.append(f"{f'the {side}' if best == 1 else f'number {best} from the {side}'} by {listed(names)}")
-    other = (
-        " On the other metrics, this head is farther from the extremes."
-        if any(rank > best for rank, _, _ in ranks)
-        else ""
-    )
-    return f"Among all {every.removed.size} heads, {head_name(head)} is {', and '.join(places)}.{other}"
+
+def story(every: Metrics) -> str:
+    """The written finding about the course's sentence."""
+    sizes, first = alike(every), [metric.id for metric in METRICS].index("confidence_max")
+    others = np.delete(np.delete(sizes, first, 0), first, 1)
+    pairs, own = others[np.triu_indices(len(others), 1)], np.delete(sizes[first], first)
+    return STORY.format(least=pairs.min(), most=pairs.max(), low=own.min(), high=own.max())
 
 
 def summary(trace: Trace, head: Head, corrected: bool, tau: float) -> pd.DataFrame:
-    """One row per metric: mean and standard deviation over all heads, ``head`` (from 0), a uniform head."""
-    every, even = trace_metrics(trace, tau), metrics.metrics_by_chance(trace, tau)
+    """One row per metric: ``head`` (from 0), mean and standard deviation over all heads, a uniform head."""
+    every, even = trace_metrics(trace, tau), metrics_by_chance(trace, tau)
     values = {metric.name: every.values(metric.id, corrected) for metric in METRICS}
     return pd.DataFrame(
         {
@@ -109,96 +97,112 @@ def summary(trace: Trace, head: Head, corrected: bool, tau: float) -> pd.DataFra
 
 
 @asks(
-    "layer",
-    "head",
-    basis=derivable(LESSON, "numbers", "the formulas of both confidences"),
-    hint="One of the two numbers is about one row. The other number is about all rows.",
-    returns=1,
+    basis=derivable("self-attention", "map", "the rows of 6-4 in its map"),
+    hint="How do the other eight rows of the map look?",
 )
-def maximum_is_one_row(spot: Spot) -> Question | None:
-    """Ask how many rows of one head have a weight near its maximum, which says something about one row only."""
-    rows = one_head(attention_map(spot.traced, spot.head), causal=is_causal(spot.trace)).largest[0]
-    largest, mean, n = float(rows.max()), float(rows.mean()), len(rows)
-    near = int(np.count_nonzero(rows > largest / 2))
-    if largest - mean < 0.2 or near > n / 3:
-        return None
-    name = head_name((spot.layer, spot.head))
-    return shuffled(
-        "maximum-is-one-row",
-        f"In {name}, the largest weight of all is {largest:.2f}. The largest weight of a row is {mean:.2f} on "
-        "average. What does this tell you?",
-        [
+def over_the_whole_map() -> Question:
+    """Ask where the course's head is among all heads if the number of tokens in effect is averaged over its map."""
+    return Question(
+        "over-the-whole-map",
+        "The row of the blank in 6-4 is the third sharpest of 72. Now average the number of tokens in effect over all "
+        "nine rows of each head. Where is 6-4?",
+        (
             Option(
-                "Only few rows have such a large weight",
-                f"{near} of {n} rows have a weight above {largest / 2:.2f}. The maximum tells you about a single row "
-                "only.",
+                "Near the middle of the 72 heads",
+                "It is at place 31: its other rows are divided among 2.6 to 6.1 tokens.",
                 correct=True,
             ),
             Option(
-                f"Every token gives some token about {largest:.1f}",
-                f"Then the average would be near {largest:.2f}. It is {mean:.2f}.",
+                "Again among the sharpest heads",
+                "One sharp row is a ninth of the mean. The other rows of 6-4 are divided among 2.6 to 6.1 tokens.",
             ),
             Option(
-                f"In most rows, the largest weight is above {largest:.1f}",
-                f"No weight is above {largest:.2f}, because this is the largest of all weights.",
+                "Among the widest heads",
+                "Its other rows are wider than the row of the blank, but other heads have far wider ones.",
             ),
-        ],
+        ),
+        mixed=True,
     )
 
 
-@asks("layer", basis=derivable(LESSON, "numbers", "the map of confidence (average)"), for_a_class=True)
-def most_confident(spot: Spot) -> Question | None:
-    """Ask which head of a layer has the clearest favourites."""
-    heads = range(spot.trace.model.config.heads)
-    averages = np.array([attention_map(spot.traced, head).max(axis=1).mean() for head in heads])
-
-    def why(head: int, best: int) -> str:
-        tail = ", the highest." if head == best else f"; head {best + 1} has {averages[best]:.3f}."
-        return f"Its largest weight in a row is {averages[head]:.3f} on average{tail}"
-
-    prompt = (
-        f"In which head of layer {spot.layer + 1} is **confidence (average)** highest, so that its tokens have the "
-        "clearest favourites?"
+@asks(
+    basis=derivable(LESSON, "numbers", "the formulas of both confidences"),
+    hint="Suppose five of nine rows had a weight of 0.9. How large would the mean be at least?",
+)
+def maximum_is_one_row() -> Question:
+    """Ask what the largest weight of a map, and the mean of the largest weights of its rows, say together."""
+    return Question(
+        "maximum-is-one-row",
+        "In 6-4, the largest weight of all is 0.96; the largest weight of a row is 0.50 on average. What follows?",
+        (
+            Option(
+                "Every token gives some token about 0.96",
+                "Then the mean would be near 0.96, too. The maximum is about one row.",
+            ),
+            Option(
+                "The rows are alike: each has a weight near 0.50",
+                "One row has 0.96, so they are not alike. A mean does not say how far the others are from it.",
+            ),
+            Option(
+                "Most rows have no weight of 0.9 or more",
+                "Five rows with 0.9, and four with at least 1/9, would give a mean of 0.55.",
+                correct=True,
+            ),
+        ),
+        mixed=True,
     )
-    return ranked("most-confident", prompt, averages.tolist(), lambda head: f"Head {head + 1}", why, of=len(averages))
 
 
-def introduced(n: int, corrected: bool) -> str:
-    """Say what the maps show of a text of ``n`` tokens, and what is corrected."""
-    told = (
-        f"Golshanrad & Faghih 2024 describe heads by {MANY} metrics. In the maps, rows are layers, and columns are "
-        "heads. Click one to choose it."
-    )
-    if not corrected:
-        return f"{told} The numbers are **raw**, as the paper defines them."
-    return (
-        f"{told} The numbers are **corrected** for the text’s length: divided by the entropy of an even row (ln {n}), "
-        "or by its weights (the **uniform weight**)."
+@asks(
+    basis=derivable(LESSON, "numbers", "the corrected formula of the spread"),
+    hint="Think of an even row over a few tokens and of an even row over many tokens.",
+)
+def why_divided() -> Question:
+    """Ask why the entropy of a row is divided by the logarithm of its length."""
+    return Question(
+        "why-divided",
+        "A row can look at 9 tokens. Its corrected entropy is its entropy divided by ln 9. Why?",
+        (
+            Option(
+                "So that the weights of the row add up to 1",
+                "They do so after softmax, before anybody computes an entropy.",
+            ),
+            Option(
+                "So that texts of different length can be compared",
+                "The entropy of an even row is 2.20 over 9 tokens, and 2.89 over 18. After the division, both are 1.",
+                correct=True,
+            ),
+            Option(
+                "So that a row that looks at only one token gets 1",
+                "The entropy of such a row is 0, and 0 divided by anything is 0. An even row gets 1.",
+            ),
+        ),
+        mixed=True,
     )
 
 
 def show(view: OneHead) -> None:
-    """Show the maps of all metrics; behind clicks, the formula of one, a table, and the reason for the correction."""
+    """Show the maps of all metrics; behind clicks, the formula of one, and the reason for the correction."""
+    say(IDEA)
+    if not predict(LESSON, over_the_whole_map(view.spot)):
+        return
     with sidebar.folded():
         corrected = choose_version()
-    say(introduced(len(view.trace), corrected))
-    if any(no_choice(found(view.trace).values(metric.id, corrected)) for metric in METRICS[:1]):
+    every, head = found(view.trace), (view.layer.index, view.head)
+    if no_choice(every.values(METRICS[0].id, corrected)):
         return
     _show_maps(view, corrected)
-    meaning(said(found(view.trace)))
-    with st.expander(
-        "The formula of a metric, with the numbers of this head", on_change="rerun", key="_formula"
-    ) as formula:
-        if formula.open:
+    caption(HEATMAPS.format(version=CORRECTED if corrected else RAW))
+    told = is_story(view.trace) and head == STORY_HEAD
+    meaning(reading(every, head, corrected) + story(every) * told)
+    with st.expander(f"The formulas, with the numbers of {head_name(head)}", on_change="rerun", key="_formula") as card:
+        if card.open:
             _show_card(view, choose_metric(tau=not corrected), corrected)
-    label = f"All {MANY} numbers of this head"
-    with st.expander(label, icon=":material/table:", on_change="rerun", key="over_all_heads") as folded:
-        if folded.open:
-            _show_summary(view, corrected)
-            say(stands_out(found(view.trace), (view.layer.index, view.head)))
+            show_table(summary(view.trace, head, corrected, threshold()))
     with st.expander("Why corrected?", icon=":material/straighten:", on_change="rerun", key="_why_corrected") as why:
         if why.open:
-            _show_why(view)
+            draw(partial(by_length, view.trace, "spread", *head, corrected=False), "grows-with-length")
+            say(UNIFORM)
     way_to("On the bench", bench_of("model-view"))
     code(metrics.trace_metrics, metrics.attention_metrics)
 
@@ -219,42 +223,15 @@ def _show_card(view: OneHead, metric: Metric, corrected: bool) -> None:
     n, causal = len(view.trace), is_causal(view.trace)
     seen = f"1 to {n}: the model is causal" if causal else f"here always {n}"
     keys = rf", $\ell_i$ how many keys query i may see ({seen})." if corrected else "."
-    say(f"**{view.place[0].upper()}{view.place[1:]}**, {n} tokens: $A$ is its map, $i$ a query, $j$ a key{keys}")
+    say(f"{n} tokens: $A$ is the map of the head, $i$ a query, $j$ a key{keys}")
     cells = one_head(attention_map(view.layer, view.head), causal=causal, threshold=threshold())
     st.latex(metric.corrected if corrected else metric.formula)
     st.latex(rf"\small {metric.fill(cells, corrected)}")
-    values = found(view.trace).values(metric.id, corrected)
-    own = float(values[view.layer.index, view.head])
     most = metric.corrected_high if corrected else metric.high
+    even = float(uniform(view.trace).values(metric.id, corrected)[0])
     limit = "" if most is None else f" No head can have a value above {most:g}."
     tau = f" τ is {threshold():g}." if metric.uses_threshold and not corrected else ""
-    say(
-        f"**{own:.3f}** {unit(metric, corrected)}. A uniform head, which gives every token the same weight, has the "
-        f"value {float(uniform(view.trace).values(metric.id, corrected)[0]):.3f}. Of the {values.size - 1} other "
-        f"heads, {int((values > own).sum())} have a higher value.{limit} {metric.symbols}{tau}"
-    )
+    own = float(found(view.trace).values(metric.id, corrected)[view.layer.index, view.head])
+    say(f"**{own:.3f}** {unit(metric, corrected)}; a uniform head has {even:.3f}.{limit} {metric.symbols}{tau}")
     if metric.also:
-        say(
-            f"Some authors call this metric “{metric.also}”. In this lab, the name of a metric says what a high "
-            "value means."
-        )
-
-
-def _show_summary(view: OneHead, corrected: bool) -> None:
-    """Draw the metrics of the chosen head beside those of all heads."""
-    table = summary(view.trace, (view.layer.index, view.head), corrected, threshold())
-    show_table(table, formats=dict.fromkeys(table.columns[1:-1], "%.3g"))
-    st.caption(
-        "The standard deviation says how far the heads are from their mean. It is 0 if all heads have the same value."
-    )
-
-
-def _show_why(view: OneHead) -> None:
-    """Show how the raw entropy of a head without preference grows with the text alone."""
-    at = (METRICS[2].id, view.layer.index, view.head)
-    draw(partial(by_length, view.trace, *at, corrected=False), "grows-with-length")
-    say(
-        "A **uniform head** gives every token the same weight, in any text. Still, its raw entropy grows with the "
-        "length of the text, because a longer text has more rows, and each row has more tokens. **Corrected** "
-        "numbers take this growth out, so that you can compare texts. **Raw** numbers follow the paper."
-    )
+        say(f"Some authors call this metric “{metric.also}”; the lab’s names say what a high value means.")

@@ -34,7 +34,6 @@ from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this
@@ -76,10 +75,8 @@ _COSINE = Scale("Cosine", (-1.0, 1.0), signed=True)
 @asks(
     basis=derivable(LESSON, "learned-or-computed", "the two ways to get the vector of a place"),
     hint="Where does the vector of a place come from in this model?",
-    returns=5,
-    always=True,
 )
-def no_row_left(_: Spot) -> Question:
+def no_row_left() -> Question:
     """Ask what a model can do with a place for which it has learned no vector."""
     return Question(
         "no-row-left",

@@ -22,7 +22,6 @@ from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import bet, derivable
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this
 from lab.ui.frame.header import idea
@@ -53,10 +52,8 @@ _DAY = "Monday"
         "Words with similar rows are used in similar ways.",
     ),
     hint="The model learned the rows from texts. Which words occur in similar texts?",
-    returns=1,
-    always=True,
 )
-def nearest_word(_: Spot) -> Question:
+def nearest_word() -> Question:
     """Ask which of three words has the row most like the row of *france*."""
     return Question(
         "nearest-word",
@@ -83,10 +80,8 @@ def nearest_word(_: Spot) -> Question:
 @asks(
     basis=derivable(LESSON, "like-words", "the cosine, a dot product divided by both lengths"),
     hint="The cosine divides by both lengths. What happens to it if one vector becomes twice as long?",
-    returns=3,
-    always=True,
 )
-def cosine_of_one(_: Spot) -> Question:
+def cosine_of_one() -> Question:
     """Ask what the cosine 1 says about two vectors: they point the same way, but need not be equal."""
     return Question(
         "cosine-of-one",
@@ -164,14 +159,14 @@ def show(view: EmbeddingView) -> None:
         say(WORKED.format(word=view.word, nearest=quoted(found.nearest[0].word), width=view.width))
         st.latex(formula)
     if not view.of_toy:
-        _offer_a_day(view)
+        _show_a_day(view)
         with st.expander("Can words be added? king − man + woman", on_change="rerun", key="_king_and_queen") as sums:
             if sums.open:
                 show_word_sums(view)
     code(nearest_in_table)
 
 
-def _offer_a_day(view: EmbeddingView) -> None:
+def _show_a_day(view: EmbeddingView) -> None:
     model = view.trace.model
     place = place_of(encode(model.tokenizer, model.config, _DAYS), _DAY)
     if place is not None:

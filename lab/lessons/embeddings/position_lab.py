@@ -26,7 +26,6 @@ from lab.models.trace import Trace, trace_encoding
 from lab.questions.asking import asks
 from lab.questions.basis import bet, derivable
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning
@@ -67,9 +66,8 @@ _WORDS = 5
         "Without an order, the words could also ask for the country.",
     ),
     hint="The same five words can also ask: France is the capital of … what?",
-    always=True,
 )
-def without_places(_: Spot) -> Question:
+def without_places() -> Question:
     """Ask what lab-minilm says in the blank if it gets no vectors of the places."""
     return Question(
         "without-places",
@@ -97,10 +95,8 @@ def without_places(_: Spot) -> Question:
 @asks(
     basis=derivable(LESSON, "position-lab", "the vectors without places, before and after"),
     hint="What could still tell the model which word came first?",
-    returns=4,
-    always=True,
 )
-def who_bit_whom(_: Spot) -> Question:
+def who_bit_whom() -> Question:
     """Ask if a word's last vector is the same in two orders of the same words, without places."""
     return Question(
         "who-bit-whom",

@@ -24,7 +24,7 @@ from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.question import MARGIN, Option, Question
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning, try_this

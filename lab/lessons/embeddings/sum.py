@@ -22,7 +22,6 @@ from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
 from lab.ui import runs, selection
 from lab.ui.drawing import code, draw, draw_cells
 from lab.ui.frame.closing import meaning
@@ -58,10 +57,8 @@ _SOURCES = {"token": "the word", "position": "the place", "segment": "the segmen
 @asks(
     basis=derivable(LESSON, "sum", "the vectors that are added"),
     hint="Which vectors are added for a token? On what does each of them depend?",
-    returns=2,
-    always=True,
 )
-def what_changes(_: Spot) -> Question:
+def what_changes() -> Question:
     """Ask what can change the vector with which a word enters layer 1: its place and segment, never the other words."""
     return Question(
         "what-changes",

@@ -10,7 +10,7 @@ from lab.course.sentences.looks import is_story
 from lab.course.words import quoted
 from lab.figures.embeddings import DIMENSIONS
 from lab.models.trace import Trace
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.ui import selection, sidebar
 from lab.ui.chosen_tokens import with_tokens
 from lab.ui.page import LessonPage

@@ -19,7 +19,6 @@ from lab.models.loading import LoadedModel
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
 from lab.text.bundled import bundled_sentences
 from lab.ui.drawing import code
 from lab.ui.frame.closing import meaning, try_this
@@ -52,10 +51,8 @@ _OTHER = 4  # the layer, from 1, whose most selective neuron is offered
 @asks(
     basis=derivable(LESSON, "excited-by", "the list has the strongest tokens only"),
     hint="The list shows the twelve strongest tokens. Where are all the other tokens?",
-    returns=4,
-    always=True,
 )
-def what_a_list_shows(spot: Spot) -> Question:
+def what_a_list_shows() -> Question:
     """Ask what a list of a neuron's strongest tokens makes certain."""
     return Question(
         "what-a-list-shows",

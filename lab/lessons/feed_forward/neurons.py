@@ -16,7 +16,6 @@ from lab.models import forward
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning
 from lab.ui.frame.header import idea
@@ -62,10 +61,8 @@ _BENT = -0.5  # a sum that both GELU and ReLU change; the neuron with the neares
 @asks(
     basis=derivable(LESSON, "neurons", "two matrices in a row do what one does"),
     hint="What happens to a vector that is multiplied by two matrices, one after the other?",
-    returns=1,
-    always=True,
 )
-def without_function(spot: Spot) -> Question:
+def without_function() -> Question:
     """Ask what is lost without the function between the two matrices."""
     return Question(
         "without-function",

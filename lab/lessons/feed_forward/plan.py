@@ -23,7 +23,6 @@ from lab.models.trace import Trace, trace_encoding
 from lab.questions.asking import asks
 from lab.questions.basis import bet
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning
 from lab.ui.frame.header import idea
@@ -62,9 +61,8 @@ _WORDS = 5
         "The network knows which country is meant.",
     ),
     hint="What have the heads of layer 6 brought to the blank? And which part has to do something with it?",
-    always=True,
 )
-def without_network(spot: Spot) -> Question:
+def without_network() -> Question:
     """Ask what the model says without the network of layer 6."""
     return Question(
         "without-network",

@@ -19,7 +19,6 @@ from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning
 from lab.ui.frame.header import idea
@@ -58,10 +57,8 @@ FIRST = " This first layer has no LayerNorm before attention: its input comes fr
 @asks(
     basis=derivable(LESSON, "residual", "what LayerNorm subtracts and divides by"),
     hint="What happens to the mean and the deviation if every number becomes ten times as large?",
-    returns=1,
-    always=True,
 )
-def scaled_input(spot: Spot) -> Question:
+def scaled_input() -> Question:
     """Ask how the output of LayerNorm changes if its input is ten times as long."""
     return Question(
         "scaled-input",
@@ -89,10 +86,8 @@ def scaled_input(spot: Spot) -> Question:
 @asks(
     basis=derivable(LESSON, "residual", "a layer adds to x"),
     hint="What does a head bring to a token?",
-    returns=2,
-    always=True,
 )
-def without_sum(spot: Spot) -> Question:
+def without_sum() -> Question:
     """Ask what is lost if attention replaces the vector of a token."""
     return Question(
         "without-sum",

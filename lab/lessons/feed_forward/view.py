@@ -16,7 +16,7 @@ from lab.models.config import ModelConfig
 from lab.models.encoding import BLANK
 from lab.models.layer_trace import LayerTrace
 from lab.models.trace import Trace
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.ui import selection, sidebar
 from lab.ui.chosen_tokens import with_tokens
 from lab.ui.page import LessonPage

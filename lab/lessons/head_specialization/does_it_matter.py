@@ -32,7 +32,7 @@ from lab.questions.asking import asks
 from lab.questions.basis import bet
 from lab.questions.kinds import which_holds
 from lab.questions.question import Option, Question, shuffled
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this, way_to
 from lab.ui.parameters import HEAD, LAYER
@@ -155,7 +155,6 @@ def decides(before: Sequence[float], off: Values) -> Question | None:
         "Only a change after the head is taken away shows that the model needs it.",
     ),
     hint="Where a head looks is one question. Whether the model needs the head is another.",
-    returns=3,
 )
 def what_shows_need(spot: Spot) -> Question | None:
     """Ask which of four observations shows that the model needs the head, or the head of its first relation."""

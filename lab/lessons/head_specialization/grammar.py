@@ -34,7 +34,7 @@ from lab.questions.asking import Asking, asks
 from lab.questions.basis import bet, derivable
 from lab.questions.kinds import which_holds
 from lab.questions.question import MARGIN, Option, Question, shuffled
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.text.tags.pipeline import PipelineUnavailable
 from lab.text.tags.tokens import parsed
 from lab.ui import runs
@@ -194,7 +194,6 @@ BY_JOB = {job.id: _beats_kinds(job) for job in JOBS if job.grammatical}
 @asks(
     basis=derivable(LESSON, "grammar", "the bars of a head and of a fixed distance"),
     hint="What does a rule know if it always chooses the word at one distance?",
-    returns=4,
 )
 def same_as_distance(spot: Spot) -> Question | None:
     """Ask what a score shows if a rule without any grammar reaches this score, too. The numbers are published."""

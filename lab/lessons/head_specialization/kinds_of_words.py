@@ -38,7 +38,7 @@ from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.kinds import ranked
 from lab.questions.question import MARGIN, Option, Question, clear_winner, shuffled
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.text.tags.pipeline import pipeline, spelled_out
 from lab.text.tags.tokens import Tags, encoding_tags
 from lab.ui.chips import draw_chips
@@ -163,7 +163,6 @@ def preferred(head: Head, shares: Values, even: Values) -> Question | None:
     "layer",
     basis=derivable(LESSON, "kinds-of-words", "the bars of a head and of a uniform head"),
     hint="Compare each share with the share that a uniform head would give.",
-    returns=1,
 )
 def share_or_preference(spot: Spot) -> Question | None:
     """Ask which of two kinds a head of the layer prefers: the kind with more attention, or the kind it looks for."""

@@ -24,7 +24,6 @@ from lab.analysis.heads.named import (
     trace_chance,
 )
 from lab.analysis.heads.neurons import DECIDED
-from lab.analysis.heads.parked import PARKED, parked_share
 from lab.analysis.heads.patterns import PATTERNS, Pattern, same_word_cases, trace_patterns
 from lab.analysis.heads.values import Values
 from lab.charts.base.axes import Scale
@@ -41,7 +40,7 @@ from lab.questions.asking import asks
 from lab.questions.basis import bet, derivable
 from lab.questions.kinds import ranked, which_holds
 from lab.questions.question import Question
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this
 from lab.ui.frame.header import idea
@@ -134,23 +133,6 @@ def said(names: NDArray[np.str_], head: Head) -> str:
         else f"{begun(head_name(head))} does none of these things, but it may have a job that has no name here."
     )
     return f"{begun(number_of(total, 'head'))} of {names.size} {verb} in this text: {listed(told)}. {here}"
-
-
-def delimiter(needed: float, parked: float) -> str:
-    """Say how the name “Delimiter” differs from parking.
-
-    ``needed`` is the score that gives the name; ``parked``, the share that the head parks.
-    """
-    said = (
-        f"**Delimiter** is a wider name than **parked**: in this text, a head is called “delimiter” from {needed:.2f} "
-        f"on, and “parked” from {PARKED:.0%} on."
-    )
-    if parked > PARKED:
-        return f"{said} This head parks."
-    return (
-        f"{said} This head does not park: it still has {beside(1 - parked, 1 - PARKED)} of its attention left for "
-        "words."
-    )
 
 
 @asks(
@@ -353,16 +335,14 @@ def _show_own(view: OneHead, scores: Values, chance: Chance, name: str) -> None:
         said = told_score(float(scores[order.index(name)]), chance, order.index(name))
     say(f"{place} is **{pattern_name(name)}**. {said}")
     if name == "delimiter":
-        at = order.index(name)
-        _show_delimiter(view, float(scores[at]), float(chance.needed[at]))
+        _show_delimiter(view, float(scores[order.index(name)]))
     numbers = dict.fromkeys(("this head", "uniform head", "best untrained head"), _SCORE)
     show_table(scores_table(scores, chance), formats=numbers)
 
 
-def _show_delimiter(view: OneHead, mass: float, needed: float) -> None:
+def _show_delimiter(view: OneHead, mass: float) -> None:
     """Say that a head may work for a few words and rest for all others."""
     tokens = escaped(aside(view.trace))
-    say(delimiter(needed, float(parked_share(view.trace)[view.layer.index, view.head])))
     say(
         f"Its words send **{beside(mass, 1.0)}** of their attention to {tokens}. This shows where most of the "
         "attention goes. It does not show that the head does nothing else: it may work for a few words and rest for "

@@ -40,7 +40,7 @@ from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.kinds import ranked
 from lab.questions.question import MARGIN, Option, Question, shuffled
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.text.tags.tokens import Tags
 from lab.toy.models import is_toy
 from lab.ui import sidebar
@@ -86,7 +86,6 @@ def said(head: Head, own: Sequence[Sequence[float]], axes: Sequence[str]) -> str
     "layer",
     basis=derivable(LESSON, "radar", "what the rim of an axis is"),
     hint="Each axis runs from the smallest to the largest value of this layer.",
-    returns=2,
 )
 def rim(spot: Spot) -> Question | None:
     """Ask what the rim means, on the first axis on which one head clearly has the largest value."""

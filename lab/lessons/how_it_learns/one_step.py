@@ -17,7 +17,7 @@ from lab.lessons.how_it_learns import LESSON
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.toy import one_step
 from lab.toy.data import letter
 from lab.toy.one_step import RATES, REACH, Slope, Weight, descent, sentences, slope
@@ -132,10 +132,8 @@ def said_of_step(found: StepTaken) -> str:
 @asks(
     basis=derivable(LESSON, "one-step", "the slope of the curve at the dot"),
     hint="On which side of the dot is the curve lower?",
-    returns=2,
-    always=True,
 )
-def which_way(_: Spot) -> Question:
+def which_way() -> Question:
     """Ask in which direction training moves a weight whose gradient is positive."""
     return Question(
         "which-way",
@@ -162,10 +160,8 @@ def which_way(_: Spot) -> Question:
 @asks(
     basis=derivable(LESSON, "one-step", "the curve over the learning rate"),
     hint="The slope is only the slope at the dot. What does it know of the curve far away?",
-    returns=3,
-    always=True,
 )
-def too_far(_: Spot) -> Question:
+def too_far() -> Question:
     """Ask why a step in the right direction can make the loss larger."""
     return Question(
         "too-far",

@@ -21,7 +21,6 @@ from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
 from lab.ui import selection
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning
@@ -96,10 +95,8 @@ def said(traced: Trace, place: int, token_id: int) -> str:
 @asks(
     basis=derivable(LESSON, "surprise", "the curve of −ln p"),
     hint="What is −ln of one half of p, written with −ln p?",
-    returns=1,
-    always=True,
 )
-def halved(_: Spot) -> Question:
+def halved() -> Question:
     """Ask how the loss grows if another model gives the right word half the probability."""
     return Question(
         "halved",

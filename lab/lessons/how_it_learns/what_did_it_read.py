@@ -24,7 +24,6 @@ from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
 from lab.ui import runs, selection
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this
@@ -178,9 +177,8 @@ def in_the_model(traced: Trace, place: int, text: str) -> Figure:
 @asks(
     basis=derivable(LESSON, "what-did-it-read", "how often the texts have two words"),
     hint="Compare the two numbers. Which of the two words do they speak for?",
-    always=True,
 )
-def why_this_word(_: Spot) -> Question:
+def why_this_word() -> Question:
     """Ask what the counts say about a wrong answer."""
     return Question(
         "why-this-word",

@@ -32,7 +32,6 @@ from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import bet
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning, say_more
 from lab.ui.quiz.predictions import predict
@@ -134,10 +133,8 @@ def reading(trace: Trace, a: int, b: int, head: Head) -> str:
         "If one way is cut, the other one is enough.",
     ),
     hint="What do the arcs show: whose link to *France* is strong?",
-    returns=1,
-    always=True,
 )
-def whose_link(_: Spot) -> Question:
+def whose_link() -> Question:
     """Ask which links to *France* the answer needs: those of the blank, or those of all other tokens."""
     return Question(
         "whose-link",

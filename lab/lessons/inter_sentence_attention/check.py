@@ -17,7 +17,6 @@ from lab.models.interventions import Interventions
 from lab.questions.asking import asks
 from lab.questions.basis import bet, derivable
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
 from lab.questions.toys import pair_checks
 from lab.toy.pairs import PAIRED
 from lab.ui import runs
@@ -43,10 +42,8 @@ MET = "With this link cut, {word} has {after:.2f}, and {other} comes first: what
 @asks(
     basis=derivable(LESSON, "behind-a-cell", "the two figures, one head and the mean over all heads"),
     hint="How many heads are in the mean, and where does each of them look from the blank?",
-    returns=3,
-    always=True,
 )
-def hidden_by_a_mean(_: Spot) -> Question:
+def hidden_by_a_mean() -> Question:
     """Ask why a link can be strong in a head and weak in the mean over all heads."""
     return Question(
         "hidden-by-a-mean",
@@ -79,10 +76,8 @@ def hidden_by_a_mean(_: Spot) -> Question:
         "The full stop holds what its sentence says.",
     ),
     hint="Where is the full stop, seen from *the*?",
-    returns=5,
-    always=True,
 )
-def one_token_back(_: Spot) -> Question:
+def one_token_back() -> Question:
     """Ask what the largest weight between two neighbouring sentences shows."""
     return Question(
         "one-token-back",
@@ -116,10 +111,8 @@ def one_token_back(_: Spot) -> Question:
         "Only a mask takes a token out of a row.",
     ),
     hint="Which of these changes takes *France* out of the row of the blank?",
-    returns=4,
-    always=True,
 )
-def no_border(_: Spot) -> Question:
+def no_border() -> Question:
     """Ask what would keep the blank from looking at a word of another sentence."""
     return Question(
         "no-border",

@@ -21,7 +21,6 @@ from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning, say_more, try_this
@@ -92,10 +91,8 @@ def formula(trace: Trace, a: int, b: int, left_out: bool) -> str:
 @asks(
     basis=derivable(LESSON, "matrix", "the map of shares"),
     hint="Add up the weights that this head gives to all tokens of each sentence.",
-    returns=2,
-    always=True,
 )
-def longer_gets_more(_: Spot) -> Question:
+def longer_gets_more() -> Question:
     """Ask to which of two sentences a uniform head gives more: to the longer one."""
     return Question(
         "longer-gets-more",

@@ -13,7 +13,7 @@ from lab.course.pages import CHECK, lesson_of
 from lab.course.sentences.looks import as_read
 from lab.course.words import escaped, named
 from lab.models.trace import Trace
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.text.sentences.unavailable import SentencesUnavailable
 from lab.ui import selection, sidebar
 from lab.ui.page import LessonPage

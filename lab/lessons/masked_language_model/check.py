@@ -19,7 +19,7 @@ from lab.models.trace import Trace, trace_encoding
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.ui import runs
 from lab.ui.play import LessonRun
 from lab.ui.quiz.asking import draw_checks
@@ -56,9 +56,8 @@ BETWEEN = "Swap what 6-4 and 6-6 bring, as in lesson 4, and the model says {swap
 @asks(
     basis=derivable(LESSON, "from-vector-to-word", "a probability says what the model would bet, not what is true"),
     hint="Compare both numbers: 0.38 without *not*, 0.66 with it.",
-    always=True,
 )
-def negated(spot: Spot) -> Question | None:
+def negated() -> Question | None:
     """Ask what it shows that *not* makes *paris* more probable."""
     return Question(
         "negated",
@@ -87,10 +86,8 @@ def negated(spot: Spot) -> Question | None:
 @asks(
     basis=derivable(LESSON, "hide-words", "with *Paris* in sight, it says *paris*"),
     hint="Think of what the model could do if the word were in the input.",
-    returns=2,
-    always=True,
 )
-def why_hidden(spot: Spot) -> Question | None:
+def why_hidden() -> Question | None:
     """Ask why BERT learns from hidden words."""
     return Question(
         "why-hidden",

@@ -18,7 +18,6 @@ from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
 from lab.ui.drawing import code
 from lab.ui.frame.closing import caption, meaning, try_this
 from lab.ui.parameters import TEMPERATURE, TEXT
@@ -50,10 +49,8 @@ _ITALY = "The capital of Italy is [MASK]."
 @asks(
     basis=derivable(LESSON, "from-vector-to-word", "softmax divides by the sum over all words"),
     hint="All probabilities add up to 1.",
-    returns=1,
-    always=True,
 )
-def others_fall(spot: Spot) -> Question | None:
+def others_fall() -> Question | None:
     """Ask what happens to one word when the logit of another grows."""
     return Question(
         "others-fall",
@@ -82,10 +79,8 @@ def others_fall(spot: Spot) -> Question | None:
 @asks(
     basis=derivable(LESSON, "from-vector-to-word", "softmax depends only on the gaps between logits"),
     hint="What happens to every power of e, and to their sum?",
-    returns=3,
-    always=True,
 )
-def shifted(spot: Spot) -> Question | None:
+def shifted() -> Question | None:
     """Ask what happens if one number is added to all logits."""
     return Question(
         "shifted",

@@ -29,7 +29,6 @@ from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import bet
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning, try_this, way_to
 from lab.ui.long_work import serial_of, unasked
@@ -84,10 +83,8 @@ WHOSE = {"country": "the country", "blank": "the blank", "other tokens": "all ot
         "The country stays in its own vector until a late layer brings it.",
     ),
     hint="In which layer did heads look from the blank at *France* (lesson 4)?",
-    returns=2,
-    always=True,
 )
-def when_it_learns(spot: Spot) -> Question | None:
+def when_it_learns() -> Question | None:
     """Ask how long the country's own vector decides."""
     return Question(
         "when-it-learns",

@@ -15,7 +15,7 @@ from lab.course.sentences.looks import is_story
 from lab.figures.sentence import sentence
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.ui import runs
 from lab.ui.page import LessonPage
 from lab.ui.parameters import TEMPERATURE

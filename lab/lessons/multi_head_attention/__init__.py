@@ -2,7 +2,7 @@
 
 from lab.course.sentences.looks import is_story
 from lab.models.encoding import BLANK
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.ui.parameters import HEAD, LAYER
 from lab.ui.play import Parts, at_one_head
 from lab.ui.shared.one_head import OneHead

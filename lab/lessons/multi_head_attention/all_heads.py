@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lab.charts.base.axes import Scale
 from lab.charts.cells.grid import Texts
@@ -18,7 +19,7 @@ from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import bet
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning
 from lab.ui.shared.one_head import OneHead, show_sentence
@@ -53,10 +54,8 @@ def reading(spot: Spot) -> str:
         "Each head is responsible for a part of the sentence.",
     ),
     hint="Into how many sets of shares does one head divide the attention of a token?",
-    returns=1,
-    always=True,
 )
-def why_several(_: Spot) -> Question:
+def why_several() -> Question:
     """Ask why a layer has several narrow heads, and not one wide head."""
     return Question(
         "why-several",
@@ -80,6 +79,12 @@ def why_several(_: Spot) -> Question:
     )
 
 
+def other_words(traced: Trace, query: int) -> NDArray[np.bool_]:
+    """Return which tokens are words other than the query, (n,): no marks, no punctuation."""
+    words = np.array([any(map(str.isalnum, label)) for label in traced.labels])
+    return words & ~np.array(traced.encoding.special) & (np.arange(len(traced)) != query)
+
+
 def favourites(traced: Trace, layer: int, head: int, query: int) -> Heatmap:
     """Draw the token at which each head of the model looks most from ``query``; one head is outlined.
 
@@ -88,9 +93,7 @@ def favourites(traced: Trace, layer: int, head: int, query: int) -> Heatmap:
     rows = np.array([traced.layer(at).attention[:, query].numpy() for at in range(traced.model.config.layers)])
     best = rows.argmax(axis=-1)
     texts = [[traced.labels[key] for key in row] for row in best.tolist()]
-    words = [any(map(str.isalnum, label)) for label in traced.labels]
-    elsewhere = np.array(words) & ~np.array(traced.encoding.special) & (np.arange(len(traced)) != query)
-    values = np.where(elsewhere[best], rows.max(axis=-1), 0)
+    values = np.where(other_words(traced, query)[best], rows.max(axis=-1), 0)
     title = f"From {traced.labels[query]}: the token at which each head looks most"
     scale = Scale("Weight, if it is another word", (0.0, 1.0), ".2f")
     return word_grid(

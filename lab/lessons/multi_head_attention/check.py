@@ -14,7 +14,6 @@ from lab.models.catalogue import DEFAULT_MODEL
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
 from lab.ui import runs
 from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
@@ -34,9 +33,8 @@ NOT_YET = "That is {capital}, the other capital. In its own sentence, it has {su
 @asks(
     basis=derivable(LESSON, "head-brings", "the bars of the heads at zero and at their mean"),
     hint="What does the blank get from a head at its mean that it does not get from a head at zero?",
-    always=True,
 )
-def zero_or_mean(_: Spot) -> Question:
+def zero_or_mean() -> Question:
     """Ask why a head at zero may cost more than the same head at its mean."""
     return Question(
         "zero-or-mean",

@@ -25,7 +25,6 @@ from lab.models.trace import Trace, changed
 from lab.questions.asking import asks
 from lab.questions.basis import bet, derivable
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
 from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning, say_more
@@ -141,9 +140,8 @@ def removed(found: Brought, told: story.CourseStory) -> str:
         "The other heads carry the answer, too.",
     ),
     hint="What did 6-4 and 6-6 look at in the other sentence?",
-    always=True,
 )
-def two_heads_swapped(_: Spot) -> Question:
+def two_heads_swapped() -> Question:
     """Ask what the model says with two heads from the sentence about Russia."""
     return Question(
         "two-heads-swapped",
@@ -171,9 +169,8 @@ def two_heads_swapped(_: Spot) -> Question:
 @asks(
     basis=derivable(LESSON, "head-brings", "the third pair of bars"),
     hint="The bars say which word comes first. Does the answer change?",
-    always=True,
 )
-def ten_others(_: Spot) -> Question:
+def ten_others() -> Question:
     """Ask what a small fall of the own word shows if the ten other heads come from Russia."""
     return Question(
         "ten-others",

@@ -20,7 +20,7 @@ from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning
 from lab.ui.quiz.predictions import ask_beside
@@ -69,10 +69,8 @@ def at_france(spot: Spot) -> str:
 @asks(
     basis=derivable(LESSON, "join", "the shapes in the formula"),
     hint="If fewer heads share the same vector, how wide is each head?",
-    returns=4,
-    always=True,
 )
-def another_cut(_: Spot) -> Question:
+def another_cut() -> Question:
     """Ask how large W_O would be with another number of heads in the same width."""
     return Question(
         "another-cut",

@@ -24,7 +24,6 @@ from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import bet
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning, say_more
 from lab.ui.quiz.predictions import predict
@@ -133,9 +132,8 @@ def from_the_list(found: story.CourseStory) -> str:
         "The model copies the words at which it looks.",
     ),
     hint="*France* can still be heard.",
-    always=True,
 )
-def without_capital(_: Spot) -> Question:
+def without_capital() -> Question:
     """Ask what the model says about France if no token can hear *capital*."""
     return Question(
         "without-capital",

@@ -21,7 +21,7 @@ from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.kinds import Quantity, numeric
 from lab.questions.question import Question
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.toy.models import CONSTRUCTED, query_key_product
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning
@@ -61,9 +61,8 @@ def reading(spot: Spot) -> str:
 @asks(
     basis=derivable(LESSON, "all-rows", "the shape of the map, n × n"),
     hint="How many rows does the map of the longer text have? How long is each row?",
-    always=True,
 )
-def twice_as_long(_: Spot) -> Question | None:
+def twice_as_long() -> Question | None:
     """Ask by how much the map of scores grows with the text: both of its sides are the tokens."""
     return numeric(
         "twice-as-long",

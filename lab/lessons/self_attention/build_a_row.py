@@ -19,7 +19,7 @@ from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import bet, derivable
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.ui.components import mount
 from lab.ui.drawing import code, framed, show_numbers
 from lab.ui.frame.closing import try_this, way_to
@@ -86,10 +86,8 @@ def told(spot: Spot) -> str:
 @asks(
     basis=derivable(LESSON, "build-a-row", "the four stages of the row"),
     hint="Which of query, key and value are the weights made of?",
-    returns=3,
-    always=True,
 )
-def value_gone(_: Spot) -> Question:
+def value_gone() -> Question:
     """Ask what changes if the value with the most attention becomes 0; the weights stay, as they need no values."""
     return Question(
         "value-gone",
@@ -117,10 +115,8 @@ def value_gone(_: Spot) -> Question:
 @asks(
     basis=derivable(LESSON, "build-a-row", "the softmax of the row"),
     hint="To which number do all weights of a row add up?",
-    returns=4,
-    always=True,
 )
-def one_score_up(_: Spot) -> Question:
+def one_score_up() -> Question:
     """Ask what happens to the other weights if one score grows: all add up to 1, so the others shrink."""
     return Question(
         "one-score-up",
@@ -150,9 +146,8 @@ def one_score_up(_: Spot) -> Question:
         "The model uses the word at which a head looks most.", "The model may collect something and then ignore it."
     ),
     hint="What does the head do with a weight?",
-    always=True,
 )
-def what_a_weight_says(_: Spot) -> Question:
+def what_a_weight_says() -> Question:
     """Ask what a large weight makes certain: a head may collect something that the model then ignores."""
     return Question(
         "what-a-weight-says",

@@ -17,7 +17,7 @@ from lab.questions.asking import asks
 from lab.questions.basis import bet, derivable
 from lab.questions.kinds import ranked
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.ui.frame.closing import caption, meaning, say_more, try_this
 from lab.ui.parameters import HEAD
 from lab.ui.quiz.predictions import predict
@@ -83,10 +83,8 @@ def is_story_head(spot: Spot) -> bool:
         "The two weights of a pair add up to 1.",
     ),
     hint="Now *france* looks. Which shares add up to 1?",
-    returns=1,
-    always=True,
 )
-def looks_back(_: Spot) -> Question:
+def looks_back() -> Question:
     """Ask how much *france* gives back to the blank in head 6-4."""
     return Question(
         "looks-back",

@@ -16,7 +16,7 @@ from lab.figures.axes import KEY, WEIGHT
 from lab.lessons.self_attention.map import is_story_row
 from lab.models import forward
 from lab.models.trace import Trace
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning
 from lab.ui.parameters import TOKEN

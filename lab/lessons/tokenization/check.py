@@ -6,7 +6,7 @@ from lab.lessons.tokenization import LESSON
 from lab.lessons.tokenization.pieces import unknown_sign, why_this_cut
 from lab.lessons.tokenization.tokens import in_capitals
 from lab.lessons.tokenization.view import TokenizationView
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.ui.quiz.asking import draw_checks
 
 

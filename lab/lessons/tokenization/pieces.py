@@ -18,7 +18,7 @@ from lab.lessons.tokenization.words import about_lookup, about_merge, about_uncu
 from lab.questions.asking import asks
 from lab.questions.basis import bet, derivable
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.text.tokenizers.bpe import BpeWord, byte_symbols
 from lab.text.tokenizers.steps import tokenization_steps
 from lab.text.tokenizers.wordpiece import WordSteps
@@ -54,10 +54,8 @@ BERT has one vocabulary of 119,547 pieces for 104 languages (Devlin et al. 2018)
 @asks(
     basis=derivable(LESSON, "pieces", "the rule, and the lookups of a word"),
     hint="Which is the longest beginning of the word that the vocabulary has?",
-    returns=2,
-    always=True,
 )
-def another_word(_: Spot) -> Question:
+def another_word() -> Question:
     """Ask how WordPiece cuts a word whose parts the vocabulary has in several sizes."""
     return Question(
         "another-word",
@@ -86,10 +84,8 @@ def another_word(_: Spot) -> Question:
 @asks(
     basis=bet("Words are cut where their meaning has parts.", "A rule that knows only spellings cuts the words."),
     hint="Which pieces can stand in the middle of a word? Look at their first two signs.",
-    returns=3,
-    always=True,
 )
-def why_this_cut(_: Spot) -> Question:
+def why_this_cut() -> Question:
     """Ask why a word is not cut where its meaning has parts."""
     return Question(
         "why-this-cut",
@@ -117,9 +113,8 @@ def why_this_cut(_: Spot) -> Question:
 @asks(
     basis=derivable(LESSON, "pieces", "the rule, and the pieces of a word"),
     hint="Is the sign in the vocabulary? What becomes of a word that no pieces can build?",
-    always=True,
 )
-def unknown_sign(_: Spot) -> Question:
+def unknown_sign() -> Question:
     """Ask what the model reads for a sign that is in no token."""
     return Question(
         "unknown-sign",

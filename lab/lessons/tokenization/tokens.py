@@ -17,7 +17,7 @@ from lab.lessons.tokenization.view import TokenizationView, show_rows
 from lab.questions.asking import asks
 from lab.questions.basis import bet, derivable
 from lab.questions.question import Option, Question
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.toy.data import ToyData
 from lab.ui.chips import draw_chips
 from lab.ui.frame.closing import meaning, try_this
@@ -46,10 +46,8 @@ id. The last check fails, because no text contains every token of the vocabulary
 @asks(
     basis=bet("Tokens with neighbouring ids have something in common.", "An id is only a place in a list."),
     hint="Who would have to sort more than 30,000 tokens by their meaning?",
-    returns=1,
-    always=True,
 )
-def next_in_the_list(_: Spot) -> Question:
+def next_in_the_list() -> Question:
     """Ask which token comes after *france* in the vocabulary."""
     return Question(
         "next-in-the-list",
@@ -77,10 +75,8 @@ def next_in_the_list(_: Spot) -> Question:
 @asks(
     basis=derivable(LESSON, "tokens", "what the tokenizer does to letters"),
     hint="What does this tokenizer do to letters before it looks up a word?",
-    returns=2,
-    always=True,
 )
-def in_capitals(_: Spot) -> Question:
+def in_capitals() -> Question:
     """Ask what changes for the model if a text is typed in capitals."""
     return Question(
         "in-capitals",

@@ -104,10 +104,10 @@ def ask_about(lesson: str, link: Mapping[str, str]) -> None:
 
 
 def _ask_new(lesson: str) -> None:
-    """Ask other questions next time, including other questions from earlier lessons."""
-    for name in (list_of(lesson), f"{lesson}.earlier"):
-        if (kept := stored(name)) is not None:
-            st.session_state[f"_asked.{name}"] = replace(kept, done=True)
+    """Ask other questions next time."""
+    name = list_of(lesson)
+    if (kept := stored(name)) is not None:
+        st.session_state[f"_asked.{name}"] = replace(kept, done=True)
 
 
 def _offer_new(lesson: str, kept: OnScreen, fresh: bool) -> None:

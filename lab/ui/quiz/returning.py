@@ -1,57 +1,54 @@
-"""Questions from earlier lessons, asked again at the end of a later lesson."""
+"""What was answered wrong comes back once, at the end of a lesson at least two lessons later.
+
+A question that is asked again after a while is remembered (Roediger & Karpicke 2006, "Test-enhanced learning").
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import streamlit as st
 
-from lab.course.pages import lesson_of
-from lab.course.words import stopped
-from lab.figures.attention import place
-from lab.models.trace import Trace
-from lab.questions.returning import MOST, Returning, Spot, offered, returning
+from lab.questions.progress import LearnerProgress
+from lab.questions.question import Question
 from lab.ui import parameters
-from lab.ui.quiz.asking import ask_one, brought_back, keep, stored
-from lab.ui.quiz.on_screen import OnScreen, about
+from lab.ui.quiz.asking import ask_one, keep
+from lab.ui.quiz.on_screen import OnScreen
 from lab.ui.quiz.question import progress
 
-if TYPE_CHECKING:
-    from lab.ui.page import LessonPage
+MOST = 2  # questions at the end of a lesson
 
 
-def bring_back(page: LessonPage, earlier: Mapping[str, Returning], trace: Trace) -> None:
-    """At the end of a lesson's ``page``, ask one question from each of two ``earlier`` lessons (by id) about ``trace``.
+def missed(known: LearnerProgress, earlier: Iterable[Question], lesson: str) -> list[Question]:
+    """Return the questions of ``earlier`` lessons that were answered wrong, and that no other lesson has asked again.
 
-    The questions stay until the learner wants new questions. No questions are asked about a toy, nor of a class, which
-    has the lesson's own questions.
+    An answer in a step is the last one, an answer in a check the first one.
     """
-    if not parameters.TEACH.chosen() and parameters.MODE.chosen() != parameters.TOY:
-        _bring_back(page.lesson.id, earlier, trace)
+    steps: dict[str, int | None] = {}
+    for options in known.predictions.values():
+        steps |= options
+
+    def wrong(question: Question) -> bool:
+        answer = known.checks.get((question.lesson, question.id))
+        if answer is not None:
+            return not answer.correct
+        kept = steps.get(question.key)
+        return kept is not None and question.on_screen(kept) != question.answer
+
+    again = {name: of for of, name in known.checks if of != lesson}
+    return [each for each in earlier if wrong(each) and f"{each.lesson}.{each.id}" not in again]
 
 
-def _bring_back(lesson: str, earlier: Mapping[str, Returning], trace: Trace) -> None:
-    name, spot = f"{lesson}.earlier", Spot.of(trace)
-    of = place(spot.layer, spot.head) if any("head" in lesson_of(each).parameters for each in earlier) else ""
-    own = trace.text if trace.text != parameters.TEXT.chosen() else ""  # a lesson may show its own text
-    kept = stored(name) or brought_back(name, partial(OnScreen.again, offered(earlier, spot), 0, of, {}), own)
-    if kept is None or kept.done:
-        known = {key for each in (*earlier, name) for key in _seen(each)}
-        pool = returning(earlier, spot, lambda question: question.key in known)
-        kept = OnScreen.now(pool, MOST, 0, of, {}, kept).about_text(own)
+def bring_back(lesson: str, earlier: Iterable[Question]) -> None:
+    """Ask again what was answered wrong in ``earlier`` lessons: nothing about a toy, nor of a class."""
+    if parameters.TEACH.chosen() or parameters.MODE.chosen() == parameters.TOY:
+        return
+    name = f"{lesson}.earlier"
+    kept = OnScreen.now(missed(progress(), earlier, lesson)[:MOST], MOST, 0, "", {})
     keep(name, kept)
     if kept.questions:
-        st.subheader("From earlier lessons")
+        st.subheader("Once more")
+        st.caption("You answered this wrong in an earlier lesson.")
         for number, question in enumerate(kept.questions, start=1):
             with st.container(border=True):
                 ask_one(lesson, number, question, kept, name, "_earlier")
-        asked = stopped(about(kept.link))
-        st.caption(f"{asked} A question that names no head is about {kept.of}." if kept.of else asked)
-
-
-def _seen(name: str) -> tuple[str, ...]:
-    """Return the keys of the questions in a list that were on screen so far."""
-    shown = progress().shown.get(name)
-    return () if shown is None else shown.seen

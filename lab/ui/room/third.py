@@ -12,7 +12,7 @@ from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
 from lab.questions.asking import Asking
 from lab.questions.question import Question
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.rooms.rooms import RoomError
 from lab.ui import parameters, runs
 from lab.ui.quiz.on_screen import about

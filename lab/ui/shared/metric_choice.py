@@ -26,18 +26,6 @@ def threshold() -> float:
     return float(TAU.chosen())
 
 
-# What the units of corrected values mean, in words.
-_UNITS = {
-    "share of the maximum": "Each row’s entropy is divided by the entropy of an even row, which is the **maximum**.",
-    "× uniform weight": "Weights are counted in **uniform weights**: the weight that each token gets in an even row.",
-}
-
-
-def unit_told(metric: Metric) -> str:
-    """Explain the unit of a metric's corrected values; "" if it is the unit of its raw values."""
-    return _UNITS.get(metric.corrected_unit, "")
-
-
 def choose_version() -> bool:
     """Draw the choice between raw and corrected metrics; return True for corrected."""
     help_ = (

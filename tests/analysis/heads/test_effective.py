@@ -1,4 +1,4 @@
-"""The entropy of a row term by term, a head without preference on longer texts, and what a measurement leaves out."""
+"""A head without preference on longer texts, and what a measurement leaves out."""
 
 from __future__ import annotations
 
@@ -8,22 +8,9 @@ import numpy as np
 import pytest
 
 import lab
-from lab.analysis.heads.effective import entropy_of_row
 from lab.analysis.heads.metrics import LENGTHS, uniform_by_length
 from lab.analysis.heads.values import keep_others, places_left_out
 from tests.conftest import TinyCheckpoint
-
-
-def test_the_entropy_of_a_row_by_hand() -> None:
-    weights = np.array([[1, 0, 0], [0.5, 0.5, 0], [0.5, 0.25, 0.25]], dtype=np.float32)
-    row = entropy_of_row(weights, 2, causal=True)
-    assert row.terms.tolist() == pytest.approx([0.5 * math.log(2), 0.5 * math.log(2), 0.5 * math.log(2)])
-    assert row.total == pytest.approx(1.5 * math.log(2))
-    assert row.keys == pytest.approx(2**1.5)
-    assert row.largest == math.log(3)
-    assert entropy_of_row(weights, 0, causal=True).weights.tolist() == [1]
-    whole = entropy_of_row(weights, 0, causal=False)
-    assert (whole.total, len(whole.weights)) == (0, 3)
 
 
 @pytest.mark.parametrize("causal", [False, True])

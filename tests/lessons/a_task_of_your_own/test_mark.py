@@ -16,7 +16,7 @@ from lab.lessons.a_task_of_your_own import what_cls_knows
 from lab.lessons.a_task_of_your_own.change_the_model import rows_of_attention
 from lab.lessons.a_task_of_your_own.teach_it import names_of
 from lab.lessons.a_task_of_your_own.what_cls_knows import by_layer, mark_in_words, mark_name, said, who_knows_more
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
 

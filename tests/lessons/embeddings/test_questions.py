@@ -21,7 +21,7 @@ from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from lab.questions.asking import Asking
 from lab.questions.kinds import Quantity, numeric
 from lab.questions.question import Question
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 
 MODEL = lab.load_model(DEFAULT_MODEL)
 STORY = lab.trace(MODEL, STORY_TEXT)

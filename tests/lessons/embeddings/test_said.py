@@ -26,7 +26,7 @@ from lab.models.encoding import word_of
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace, trace_encoding
 from lab.models.twin import random_twin
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 
 MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
 STORY = lab.trace(lab.load_model(DEFAULT_MODEL), STORY_TEXT)

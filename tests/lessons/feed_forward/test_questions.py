@@ -16,7 +16,7 @@ from lab.models.loading import load_model
 from lab.models.trace import Trace, trace
 from lab.questions.asking import Asking
 from lab.questions.question import Option
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from tests.lessons.feed_forward.story import finished_survey, in_theirs, likeliest
 from tests.sentences import CAT
 

@@ -21,7 +21,7 @@ from lab.lessons.head_specialization.radar import most_of, rim_of
 from lab.models.interventions import Interventions
 from lab.models.trace import changed
 from lab.questions.question import Question
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from tests.by_id import by_id
 from tests.sentences import STORY
 

@@ -86,12 +86,6 @@ def test_named_heads_are_counted(trace: Trace, only_words: bool) -> None:
         assert ("is one of them" in said) == (own != "mixed")
 
 
-def test_a_delimiter_head_parks_or_has_something_left() -> None:
-    assert "“delimiter” from 0.58 on, and “parked” from 90% on" in named_patterns.delimiter(0.58, 0.67)
-    assert "it still has 0.33 of its attention left for words" in named_patterns.delimiter(0.58, 0.67)
-    assert "This head parks." in named_patterns.delimiter(0.58, 0.95)
-
-
 def test_relations_of_grammar_are_told_from_patterns() -> None:
     for name in MODELS:
         found = shipped(lab.load_model(name))

@@ -12,7 +12,7 @@ from lab.lessons.how_it_learns.surprise import halved
 from lab.lessons.how_it_learns.what_did_it_read import why_this_word
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.questions.asking import Asking
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.toy.one_step import RATES, descent, slope
 from lab.toy.training import Plan
 from tests.sentences import CAT

@@ -26,7 +26,7 @@ from lab.lessons.masked_language_model.learns_of_france import when_it_learns
 from lab.models.reference import reference
 from lab.questions.asking import Asking
 from lab.questions.question import letter
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 
 MODEL = lab.load_model("lab-minilm")
 FRANCE = "The capital of France is [MASK]."

@@ -29,7 +29,7 @@ from lab.lessons.multi_head_attention import (
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from lab.models.trace import Trace
 from lab.questions.asking import Asking
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from lab.toy.models import constructed_toy
 from lab.toy.runs import number_run
 

@@ -15,7 +15,7 @@ from lab.course.sentences.looks import STORY_TEXT
 from lab.lessons.self_attention import all_rows, build_a_row, check, scale
 from lab.lessons.self_attention import map as look
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from tests.lessons.self_attention.runs import answer, numbers, run
 
 BLANK, FRANCE, HEAD, WIDTH = 6, 4, 3, 32

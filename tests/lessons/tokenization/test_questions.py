@@ -14,7 +14,7 @@ from lab.lessons.tokenization.tokens import in_capitals, next_in_the_list
 from lab.models.loading import EMBEDDED
 from lab.questions.asking import Asking
 from lab.questions.question import Question
-from lab.questions.returning import Spot
+from lab.questions.spot import Spot
 from tests.sentences import CAT
 
 RIGHT = {

@@ -1,7 +1,7 @@
-"""Heads that park their attention on tokens that are not words of the text.
+"""Heads that rest: they give their attention to tokens that are not words of the text.
 
-A row of attention adds up to 1, so a head that finds nothing must put its weight somewhere. In BERT, such a head puts
-most of its weight on [SEP] (Clark et al. 2019, §3.2), in GPT-2 on the first token (Xiao et al. 2024, §3.1).
+A row of attention adds up to 1. Clark et al. (2019, §3.2) suppose that a head of BERT that finds nothing gives its
+weight to [SEP]; in GPT-2, it goes to the first token (Xiao et al. 2024, §3.1).
 """
 
 from __future__ import annotations
@@ -13,11 +13,8 @@ from lab.analysis.heads.metrics import trace_metrics
 from lab.analysis.heads.values import Values
 from lab.models.trace import Trace
 
-# From this share of attention on, the lab says that a head parks its attention. This threshold is the lab's own.
-PARKED = 0.9
 
-
-def parked_share(trace: Trace) -> Values:
+def resting_share(trace: Trace) -> Values:
     """Return the share of attention that each head sends from words to special tokens, averaged over the words, (L, H).
 
     In a model without special tokens, the share sent to the first token; 0 for a text of one token.

@@ -26,10 +26,9 @@ from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
 LEADS = 0.15  # below this, no word leads
 SHOWN = ("france", "capital")
 WANTED = """
-Write two sentences, with one blank (_) in the second, which is filled from the first. From the blank, head 6-4 must
-look across: at least {looks:.2f} at one word of the first sentence. And the answer must need this look: with the link
-cut in all heads, the model must say another word. *France* and *capital* are in the course’s own text: take other
-words."""
+Write two sentences. The second has one blank (_), and the model fills it from the first. From the blank, head 6-4 must
+give one word of the first sentence {looks:.2f} or more. And the answer must need this look: with the link cut in all
+heads, the model must say another word. *France* and *capital* are in the course’s own text, so take other words."""
 NOT_TWO = "Write two sentences, each with its full stop, and one blank (_) in the second."
 TAKEN = "The page has shown this with *{word}*. Write about something else."
 NO_WORD = "No word leads in this blank: the best one, {word}, has only {p:.2f}. Leave less room for it."

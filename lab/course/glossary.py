@@ -209,9 +209,6 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          "the other sentence, added up, and averaged over the tokens that give.", {}),
         ("length-corrected", "A share, divided by the share that a uniform head would give: 1 means that length alone "
          "explains it.", {}),
-        ("coreference", "Two words that mean the same person or thing, as *the girl* and *she*, often in different "
-         "sentences.", {}),
-        ("discourse", "The way in which sentences follow from each other: a cause, a contrast, an example.", {}),
     ),
     "feed-forward": (
         ("feed-forward network", "The second half of a layer. It works on each token alone: a matrix, an activation, "

@@ -1,4 +1,4 @@
-"""Inter-sentence attention: a matrix of sentences, the tokens behind one cell of it, and two texts as a pair."""
+"""Inter-sentence attention: a matrix of sentences, and the tokens behind one cell of it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lab.analysis.sentences.attention import (
     inter_sentence,
     mean_between,
 )
-from lab.analysis.sentences.split import Sentences, as_one, aside, crossing, split
+from lab.analysis.sentences.split import Sentences, aside, split
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.cells.heatmap import Heatmap, heatmap, large_heatmap
 from lab.figures.axes import KEY, QUERY
@@ -36,7 +36,6 @@ MEASURES = {
     MAXIMUM: ("maximum", "Weight"),
 }
 _LABEL = 40  # number of characters of a sentence in a label
-TEXTS = ("Text A", "Text B")
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +61,9 @@ class Between:
         cut = [words if len(words) <= _LABEL else words[: _LABEL - 1] + "…" for words in whole]
         return [f"{i} {words}" for i, words in enumerate(cut, start=1)]
 
-    def axes(self, *others: str) -> tuple[Axis, Axis]:
-        """The sides of a matrix from sentences to sentences, by their numbers, and to ``others``."""
-        numbers = [*(str(i + 1) for i in range(len(self.sentences))), *others]
+    def axes(self) -> tuple[Axis, Axis]:
+        """The sides of a matrix from sentences to sentences, by their numbers."""
+        numbers = [str(i + 1) for i in range(len(self.sentences))]
         return Axis(FROM, self.names(), things="sentences"), Axis(TO, numbers, things="sentences")
 
 
@@ -90,11 +89,11 @@ def between(traced: Trace, left_out: bool = False) -> Between:
     return Between(traced, sentences, read(traced, sentences, left_out))
 
 
-def sentence_map(traced: Trace, cell: tuple[int, int], left_out: bool = False) -> Heatmap:
-    """Draw the share of attention that each sentence gives to each other, as wide as the page; see :func:`matrix`."""
-    found, scale = between(traced, left_out), Scale(SHARE, None, _PERCENT)
-    title = "How much each sentence looks at each sentence"
-    return large_heatmap(found.values(MASS), found.axes(), scale, title=title, highlight=cell, causal=found.causal)
+def sentence_map(traced: Trace, measure: str, cell: tuple[int, int], left_out: bool = False) -> Heatmap:
+    """Draw a measure of the attention from sentence to sentence, as wide as the page; see :func:`matrix`."""
+    found, title = between(traced, left_out), f"{measure}, sentence to sentence"
+    scale = _scale(measure, None)
+    return large_heatmap(found.values(measure), found.axes(), scale, title=title, highlight=cell, causal=found.causal)
 
 
 def matrix(
@@ -110,21 +109,33 @@ def matrix(
     Cells that a causal model cannot see are grey. ``top`` ends the scale of colours if two maps are compared; for
     ``left_out`` see :func:`read`.
     """
-    found, high = between(traced, left_out), 1.0 if measure == MAXIMUM else top
-    scale = Scale(MEASURES[measure][1], (0.0, high) if high else None, _PERCENT if measure == MASS else ".2f")
-    title = title or f"{measure}, sentence to sentence"
+    found, title = between(traced, left_out), title or f"{measure}, sentence to sentence"
+    scale = _scale(measure, top)
     return heatmap(found.values(measure), found.axes(), scale, title=title, highlight=cell, causal=found.causal)
 
 
-def block(traced: Trace, a: int, b: int, heads: str | tuple[int, int] = AVERAGE, left_out: bool = False) -> Heatmap:
+def _scale(measure: str, top: float | None) -> Scale:
+    high = 1.0 if measure == MAXIMUM else top
+    return Scale(MEASURES[measure][1], (0.0, high) if high else None, _PERCENT if measure == MASS else ".2f")
+
+
+def block(
+    traced: Trace,
+    a: int,
+    b: int,
+    heads: str | tuple[int, int] = AVERAGE,
+    left_out: bool = False,
+    top: float | None = None,
+) -> Heatmap:
     """Draw the tokens behind one cell, with the largest weight outlined.
 
-    ``heads`` is one head (layer and head from 0), or :data:`AVERAGE` for the mean over all heads.
+    ``heads`` is one head (layer and head from 0), or :data:`AVERAGE` for the mean over all heads. ``top`` ends the
+    scale of colours of a mean; without it, the scale ends at the largest weight.
     """
     found = between(traced, left_out)
     tokens = behind(traced, found.sentences, a, b, heads, left_out)
     if isinstance(heads, str):
-        return _tokens(found, tokens, (a, b), heads.lower(), None)
+        return _tokens(found, tokens, (a, b), heads.lower(), (0.0, top) if top else None)
     return _tokens(found, tokens, (a, b), f"layer {heads[0] + 1}, head {heads[1] + 1}", (0.0, 1.0))
 
 
@@ -150,34 +161,3 @@ def _tokens(
     causal = found.causal and of[0] == of[1] and len(tokens.queries) <= TOKENS
     weights = tokens.weights[rows, columns]
     return heatmap(weights, (queries, keys), scale, title=title, highlight=outlined, causal=causal)
-
-
-def apart(traced: Trace, sentences: Sentences) -> InterSentence:
-    """Read all attention as in the model; attention to special tokens (or to the first token) counts as removed."""
-    return inter_sentence(traced, aside(traced, sentences) or sentences.of_token)
-
-
-def everywhere(traced: Trace, a: int) -> Heatmap:
-    """Draw the shares of each sentence's attention; the last column can be left out; its cell for ``a`` is outlined."""
-    sentences = split(traced)
-    found, special = Between(traced, sentences, apart(traced, sentences)), any(traced.encoding.special)
-    more = found.sentences.blanks or found.sentences.left_out
-    others = "Others" if more else "Special tokens" if special else "First token"
-    shares, outlined = np.column_stack([found.found.mass, found.found.removed]), (a, len(found.sentences))
-    axes, scale = found.axes(others), Scale(SHARE, (0.0, 1.0), _PERCENT)
-    return large_heatmap(shares, axes, scale, title="Where each sentence’s attention goes", highlight=outlined)
-
-
-def between_texts(traced: Trace, as_one: bool, top: float, left_out: bool = False) -> Heatmap:
-    """Draw the mean mass between the two texts of a pair, read as a pair or, with ``as_one``, as one text.
-
-    ``top`` ends the scale of colours; for ``left_out`` see :func:`read`. Raises ValueError for a trace without a second
-    text.
-    """
-    values = crossing(_of_texts(traced, as_one, left_out), split(traced).in_pair)
-    axes, title = (Axis(FROM, TEXTS), Axis(TO, TEXTS)), f"Read as {'one text' if as_one else 'a pair'}"
-    return heatmap(values, axes, Scale(SHARE, (0.0, top), _PERCENT), title=title, causal=is_causal(traced))
-
-
-def _of_texts(traced: Trace, joined: bool, left_out: bool) -> InterSentence:
-    return read(*as_one(traced), left_out) if joined else between(traced, left_out).found

@@ -12,7 +12,7 @@ from lab.analysis.heads import variants
 from lab.analysis.heads.metrics import METRICS
 from lab.analysis.heads.neurons import DECIDED
 from lab.analysis.heads.patterns import PATTERNS
-from lab.analysis.sentences.attention import AVERAGE, MASS, MAXIMUM, RELATIVE
+from lab.analysis.sentences.attention import MASS, MAXIMUM, RELATIVE
 from lab.course.sentences.examples import example_named
 from lab.course.sentences.tasks import TASKS as TASKS_BY_NAME
 from lab.course.ways import SHORT, WHOLE
@@ -56,8 +56,6 @@ LEFT_OUT, KEPT = "Left out", "Kept"
 BUNDLED, OWN = "Bundled", "Your own"
 # The bench of flow: the heads, how a link is measured, the paths past the heads, and the tokens that take part.
 MEAN_OF_HEADS, ONE_HEAD = "Mean over heads", "One head"
-# The head with the largest weight between two sentences.
-STRONGEST = "Strongest head"
 WEIGHTS, NORMS = "Weights", "Norms"
 SHOWN, HIDDEN = "Shown", "Hidden"
 HEADS_ONLY, WITH_RESIDUAL = "Heads only", "With residual"
@@ -161,8 +159,6 @@ SINKS = Buttons("sinks", LEFT_OUT, (LEFT_OUT, KEPT))
 TAU = Buttons("tau", "0.01", ("0.001", "0.003", "0.01", "0.03", "0.1", "0.3"))
 SOURCE = Buttons("source", BUNDLED, (BUNDLED, OWN))
 MEASURE = Buttons("measure", MASS, (MASS, RELATIVE, MAXIMUM))
-# The heads in which the tokens behind a cell of the matrix of sentences are shown.
-BEHIND = Buttons("behind", AVERAGE, (AVERAGE, STRONGEST, ONE_HEAD))
 # The other half of a layer. ``norm`` is the place of a LayerNorm, named as in its layer.
 _NORMS = tuple(f"{side} {what}" for side in ("after", "before") for what in ("attention", "the feed-forward network"))
 NORM = Buttons("norm", "after the feed-forward network", _NORMS)

@@ -8,19 +8,21 @@ from functools import cache
 import pytest
 
 import lab
-from lab.course.pages import LESSONS
+from lab.course.pages import LESSONS, lesson_of
 from lab.course.sentences.looks import STORY_TEXT
 from lab.lessons.play import askings
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.questions.question import Question
 from lab.questions.spot import Spot
 
+TEXTS = (STORY_TEXT, lesson_of("inter-sentence-attention").text)
+
 
 @cache
 def written() -> tuple[Question, ...]:
-    """The written questions of the lessons on the course's sentence."""
+    """The written questions of the lessons on the course's sentences."""
     spot = Spot(lab.trace(lab.load_model(DEFAULT_MODEL), STORY_TEXT), 0, 0, 0, 0)
-    asked = [each for lesson in LESSONS if lesson.text == STORY_TEXT for each in askings(lesson) if each.always]
+    asked = [each for lesson in LESSONS if lesson.text in TEXTS for each in askings(lesson) if each.always]
     return tuple(question for each in asked if (question := each(spot)) is not None)
 
 

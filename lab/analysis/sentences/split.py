@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lab.analysis.heads.values import Values, places_left_out
+from lab.analysis.heads.values import places_left_out
 from lab.analysis.sentences.attention import InterSentence
 from lab.models.memo import once
-from lab.models.trace import trace as read
 from lab.text.sentences.split import sentence_of_tokens, sentence_spans
 
 if TYPE_CHECKING:
-    from lab.models.encoding import Encoding
     from lab.models.trace import Trace
-    from lab.text.tokenizers.pieces import Span
 
 # At most this many sentences, because a larger matrix would be unreadable. Later sentences are left out, and the page
 # says so.
@@ -61,14 +57,10 @@ class Sentences:
 
 @once
 def split(trace: Trace, most: int = MOST) -> Sentences:
-    """Find the sentences of a trace's text, and of its second text if it has one."""
-    spans = tuple(sentence_spans(text) for text in _texts(trace.encoding))
-    return number(trace.encoding, spans, most)
-
-
-def number(encoding: Encoding, spans: Sequence[Sequence[Span]], most: int = MOST) -> Sentences:
-    """Number the sentences that have tokens; ``spans`` has the sentences of the text and of the second text."""
-    texts = _texts(encoding)
+    """Find and number the sentences of a trace's text, and of its second text if it has one, that have tokens."""
+    encoding = trace.encoding
+    texts = (encoding.text,) if encoding.pair is None else (encoding.text, encoding.pair)
+    spans = tuple(sentence_spans(text) for text in texts)
     before = 0
     raw: list[int | None] = [None] * len(encoding)
     for second, own in enumerate(spans):
@@ -87,34 +79,6 @@ def number(encoding: Encoding, spans: Sequence[Sequence[Span]], most: int = MOST
         cut=before - len(used),
         blanks=sum(found is None and not special for found, special in zip(raw, encoding.special, strict=True)),
     )
-
-
-def _texts(encoding: Encoding) -> tuple[str, ...]:
-    return (encoding.text,) if encoding.pair is None else (encoding.text, encoding.pair)
-
-
-def joined(encoding: Encoding) -> tuple[str, tuple[Span, ...]]:
-    """Return the two texts of a pair joined by a space, and the spans of their sentences in the joined text.
-
-    The texts are split into sentences before they are joined, because joining could merge two sentences into one.
-    Raises ValueError for an encoding without a second text.
-    """
-    if encoding.pair is None:
-        raise ValueError("there is no second text to join to the first.")
-    shift = len(encoding.text) + 1
-    first, second = sentence_spans(encoding.text), sentence_spans(encoding.pair)
-    return f"{encoding.text} {encoding.pair}", (*first, *((start + shift, end + shift) for start, end in second))
-
-
-@once
-def as_one(trace: Trace) -> tuple[Trace, Sentences]:
-    """Run a pair's two texts as one text, and return this run and its sentences.
-
-    Raises ValueError if there is no second text.
-    """
-    text, spans = joined(trace.encoding)
-    run = read(trace.model, text)
-    return run, number(run.encoding, (spans,))
 
 
 def aside(trace: Trace, sentences: Sentences) -> tuple[int | None, ...] | None:
@@ -142,17 +106,3 @@ def expected(found: InterSentence, n: int, causal: bool, a: int, b: int) -> floa
         hit = int(np.count_nonzero(others <= query)) if causal else len(others)
         shares.append(hit / seen)
     return float(np.mean(shares))
-
-
-def crossing(found: InterSentence, in_pair: Sequence[bool]) -> Values:
-    """Return the attention that a token of a text (row) sends to a text (column), (2, 2).
-
-    The mean is over the tokens of a text, so long sentences count for more.
-    """
-    sizes = np.array([len(places) for places in found.members], dtype=np.float64)
-    sent = found.mass * sizes[:, None]
-    side = np.asarray(in_pair, dtype=np.int64)
-    total = np.zeros((2, 2))
-    for a, b in np.ndindex(*sent.shape):
-        total[side[a], side[b]] += sent[a, b]
-    return total / np.bincount(side, weights=sizes, minlength=2)[:, None]

@@ -34,10 +34,10 @@ def as_read(model: LoadedModel, text: str) -> str:
     return text.partition(MASK)[0].rstrip() if mask is None else text.replace(MASK, mask[0])
 
 
-def is_story(trace: Trace) -> bool:
-    """Return whether a run is the one about which the course is written: its sentence, its model, unchanged."""
+def is_story(trace: Trace, text: str = STORY_TEXT) -> bool:
+    """Return whether a run is the one about which the course is written: its ``text``, its model, unchanged."""
     told = trace.model.id == DEFAULT_MODEL and trace.interventions.changes_nothing
-    return told and trace.text == STORY_TEXT and trace.pair is None
+    return told and trace.text == text and trace.pair is None
 
 
 def look(trace: Trace) -> Look:

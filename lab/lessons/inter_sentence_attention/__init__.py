@@ -22,8 +22,7 @@ def look(page: LessonPage, trace: Trace) -> Callable[[str], SentencesView | None
     """Find the sentences; see :mod:`lab.lessons.inter_sentence_attention.view`, which needs this package complete."""
     from lab.lessons.inter_sentence_attention.view import look as find_sentences
 
-    view = find_sentences(page, trace)
-    return lambda step: view
+    return lambda step: find_sentences(page, trace, step)
 
 
 PARTS: Parts[SentencesView] = Parts(

@@ -1,230 +1,254 @@
-"""Behind a cell: the words behind a number of the map, in all heads together or in one head."""
+"""Behind a cell: where one head looks from sentence to sentence, and what is left if the blank cannot look there."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from itertools import product
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
-from lab.analysis.heads.patterns import encoding_words
-from lab.analysis.sentences.attention import AVERAGE, SentenceCells, mean_cells
-from lab.analysis.sentences.same_word import SameWord, same_word
+from lab.analysis.flow.cuts import Cuts, Way, cut_run, is_sink
+from lab.analysis.heads.values import is_causal
+from lab.analysis.sentences.attention import AVERAGE
 from lab.analysis.sentences.split import split
-from lab.charts.base.labels import visible
-from lab.course.words import capital, head_name, listed, named, quoted
-from lab.figures import sentences
-from lab.figures.sentences import behind
+from lab.analysis.words.masking import asked_run
+from lab.analysis.words.predictions import Candidate, candidates, prediction_at
+from lab.charts.base.axes import Axis, Scale
+from lab.charts.cells.grid import Texts
+from lab.charts.cells.heatmap import Heatmap
+from lab.charts.cells.word_grid import word_grid
+from lab.course.sentences.looks import STORY_HEAD, is_story, look_head
+from lab.course.words import listed, quoted, spoken
+from lab.figures.sentences import behind, block
+from lab.lessons.inter_sentence_attention import LESSON
 from lab.lessons.inter_sentence_attention.row import show_tokens
-from lab.lessons.inter_sentence_attention.shares import percents
-from lab.lessons.inter_sentence_attention.view import SentencesView, choose_one
-from lab.models.interventions import Head
+from lab.lessons.inter_sentence_attention.view import EXAMPLE, SentencesView
+from lab.models.catalogue import DEFAULT_MODEL
+from lab.models.encoding import BLANK
+from lab.models.interventions import Head, Interventions
 from lab.models.trace import Trace
+from lab.questions.asking import asks
+from lab.questions.basis import bet
+from lab.questions.question import Option, Question
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caption, change_here, meaning, try_this
-from lab.ui.parameter_kinds import Parameter
-from lab.ui.parameters import BEHIND, HEAD, LAYER, ONE_HEAD
-from lab.ui.tables import show_table
+from lab.ui.frame.closing import caption, meaning, say_more
+from lab.ui.quiz.predictions import predict
 from lab.ui.terms import say
 
-_CLEARLY = 2  # the best head gives at least so many times what a uniform head gives
+STORY_IDEA = "*The capital is ▢.* does not say which country is meant; the sentence before it does."
+IDEA = """
+The model reads all sentences as one row of tokens. The arcs show where head {head} looks from sentence {a} to sentence
+{b}."""
+READING = """
+In head {head}, the strongest link from sentence {a} to sentence {b} is the one from {query} to {key}:
+**{weight:.2f}**. In the mean over all {count} heads, this link has {mean:.2f}; a uniform head gives it {even:.2f}."""
+STORY = """
+Head 6-4, the head of lesson 3, looks at *france* across the full stop, too. The mean hides this: there, *france* gets
+less than from a uniform head."""
+CUT = """
+Looking is not mattering. Each row is a run in which some links to {key} are cut: the link from {query} in some heads
+or in all, and, in the last row, the links from all other tokens."""
+LEFT = """
+If the link from {query} to {key} is cut in head {head} alone, {word} goes from {before:.2f} to **{one:.2f}**. If it is
+cut in all heads, {word} has **{every:.2f}**, and {other} comes first ({p:.2f})."""
+STORY_CUT = """
+So *France* comes over to the blank directly, mostly in two heads: with the link cut in 6-4 and 6-6, *paris* has
+{two:.2f}. If no token but the blank can look at *France*, *paris* stays first ({around:.2f})."""
+LIST = """
+**With other countries, too?** The lab put each of 65 countries in the place of *France*. From the blank, 6-4 gives the
+country 0.79 or more. The model names the capital of 32 of them. If the blank cannot look at the country, *tokyo* comes
+first in 30 of these 32 texts, and *athens* in 2."""
+CAVEAT = "A cut link gives its weight to the other tokens of the row, so a cut does more than take a word away."
+NO_BLANK = "To see what a cut changes, write a blank (_), and choose its sentence first and another sentence second."
+LOOKS, TOP = 0.5, 4  # heads that give a word less than this do not look there; the words of a run that are drawn
 
 
 @dataclass(frozen=True)
-class Link:
-    """The weight of the attention from one token to another; both are places in the text, from 0."""
+class Strongest:
+    """The largest weight of a head from a sentence to another: query and key (from 0), and the same link elsewhere.
+
+    ``mean`` is the link's weight in the mean over all heads, and ``even`` its weight in a uniform head.
+    """
 
     query: int
     key: int
     weight: float
+    mean: float
+    even: float
 
 
-def strongest(trace: Trace, a: int, b: int, heads: str | Head, left_out: bool) -> list[Link]:
-    """Link each word of sentence ``a`` to its favourite word of ``b``, the largest weight first.
+def strongest(trace: Trace, a: int, b: int, head: Head) -> Strongest:
+    """Find the largest weight of a head from sentence ``a`` to sentence ``b``."""
+    own, mean = (behind(trace, split(trace), a, b, heads, left_out=False) for heads in (head, AVERAGE))
+    cell = np.unravel_index(int(own.weights.argmax()), own.weights.shape)
+    query, key = int(own.queries[cell[0]]), int(own.keys[cell[1]])
+    seen = query + 1 if is_causal(trace) else len(trace)
+    return Strongest(query, key, float(own.weights[cell]), float(mean.weights[cell]), 1 / seen)
 
-    Signs are left out, and so is the link from a word to itself.
+
+def first_head(trace: Trace) -> Head:
+    """Find the head with which the step begins: the course's if its model has a blank to fill.
+
+    In other texts, this is the head with the largest weight from a word of sentence 2 to a word of sentence 1 that is
+    not the word before it.
     """
-    found = behind(trace, split(trace), a, b, heads, left_out)
-    links = []
-    for query, row in zip(found.queries.tolist(), found.weights, strict=True):
-        seen = [at for at, key in enumerate(found.keys.tolist()) if key != query and is_word(trace, key)]
-        if is_word(trace, query) and seen:
-            best = max(seen, key=lambda at: row[at])
-            links.append(Link(query, int(found.keys[best]), float(row[best])))
-    return sorted((link for link in links if link.weight > 0), key=lambda link: -link.weight)
+    if trace.model.id == DEFAULT_MODEL and BLANK in trace.labels:
+        return look_head(trace)
+    rows, columns = ([place for place in split(trace).places(number) if is_word(trace, place)] for number in (1, 0))
+    far = np.array([[query - key > 1 for key in columns] for query in rows]).reshape(len(rows), len(columns))
+    if not far.any():
+        return look_head(trace)
+    best = [
+        np.where(far, trace.layer(layer).attention[:, rows][..., columns].numpy(), 0).max(axis=(1, 2))
+        for layer in range(trace.model.config.layers)
+    ]
+    layer, head = np.unravel_index(int(np.argmax(best)), np.shape(best))
+    return int(layer), int(head)
 
 
 def is_word(trace: Trace, place: int) -> bool:
-    """Return whether a token has a letter or a digit, so that it is not only a sign."""
-    return any(letter.isalnum() for letter in trace.labels[place])
+    """Return whether a token has a letter or a digit, and attention does not just rest there."""
+    return any(map(str.isalnum, trace.labels[place])) and not is_sink(trace, place)
 
 
-def said(trace: Trace, a: int, b: int, heads: str | Head, left_out: bool) -> str:
-    """Name the two strongest links between words, and the token that gets the largest part of the share."""
-    links = strongest(trace, a, b, heads, left_out)
-    if not links:
-        return "No word here looks at another word, because there are only punctuation marks."
-    told = f"Among words, {quoted(trace.labels[links[0].query])} looks most at {_key(trace, links[0])}"
-    if len(links) > 1:
-        told += f", and {quoted(trace.labels[links[1].query])} at {_key(trace, links[1])}"
-    return f"{told}. {_largest(trace, behind(trace, split(trace), a, b, heads, left_out))}"
+def name(head: Head) -> str:
+    """Write a head as "6-4"; layer and head count from 0."""
+    return f"{head[0] + 1}-{head[1] + 1}"
 
 
-def _key(trace: Trace, link: Link) -> str:
-    return f"{quoted(trace.labels[link.key])} ({link.weight:.2f})"
+def reading(trace: Trace, a: int, b: int, head: Head) -> str:
+    """Name the strongest link of a head between two sentences, with its weight in the mean over all heads."""
+    found, config = strongest(trace, a, b, head), trace.model.config
+    words = {"query": spoken(trace, found.query), "key": spoken(trace, found.key)}
+    numbers = {"weight": found.weight, "mean": found.mean, "even": found.even, "count": config.layers * config.heads}
+    return READING.format(head=name(head), a=a + 1, b=b + 1, **words, **numbers)
 
 
-def _largest(trace: Trace, found: SentenceCells) -> str:
-    """Name the token that gets the largest part of a sentence's attention to the other sentence."""
-    given = found.weights.mean(axis=0, dtype=np.float64)
-    most = int(given.argmax())
-    place = int(found.keys[most])
-    no_word = "" if is_word(trace, place) else ", which is not a word"
-    return (
-        f"Of the {percents(float(given.sum()))} in this cell, the largest part, {percents(float(given[most]))}, goes "
-        f"to {named(trace, place)}{no_word}."
+@asks(
+    basis=bet(
+        "The other words of a sentence collect what the sentence before says, and the blank asks them.",
+        "The blank itself looks at the word.",
+        "If one way is cut, the other one is enough.",
+    ),
+    hint="What do the arcs show: whose link to *France* is strong?",
+)
+def whose_link() -> Question:
+    """Ask which links to *France* the answer needs: those of the blank, or those of all other tokens."""
+    return Question(
+        "whose-link",
+        "*She lives in France. The capital is ▢.* Cut links to *France* in all heads of lab-minilm. When does *paris* "
+        "lose its lead?",
+        (
+            Option(
+                "Only with both cut: either way is enough",
+                "This is so in some sentences, such as that of the first page about dogs. Here, one way decides.",
+            ),
+            Option(
+                "With the link from the blank cut",
+                "Then *paris* falls from 0.74 to 0.01, and no city leads. The blank collects *France* itself.",
+                correct=True,
+            ),
+            Option(
+                "With the links from all other tokens cut",
+                "They could collect *France* and hand it on. But with their links cut, *paris* even rises, to 0.86.",
+            ),
+        ),
+        mixed=True,
     )
 
 
-def strongest_head(trace: Trace, link: Link) -> tuple[Head, float]:
-    """The head that gives ``link.key`` most weight from ``link.query``, and this weight, as the model has it."""
-    weights = np.array(
-        [trace.layer(at).attention[:, link.query, link.key].numpy() for at in range(trace.model.config.layers)]
-    )
-    layer, head = (int(each) for each in np.unravel_index(int(weights.argmax()), weights.shape))
-    return (layer, head), float(weights[layer, head])
+@dataclass(frozen=True)
+class CutLinks:
+    """A run with some links to a word cut: its name, its best words, and the probability of the plain run's best."""
+
+    name: str
+    best: tuple[Candidate, ...]
+    kept: float
 
 
-def of_heads(trace: Trace, link: Link) -> str:
-    """Name the head with the largest weight along a link."""
-    head, weight = strongest_head(trace, link)
-    query, key = (quoted(trace.labels[place]) for place in (link.query, link.key))
-    return f"From {query}, {head_name(head)} gives most attention to {key}: {weight:.2f}."
+def cut_links(run: Trace, place: int, key: int, head: Head) -> list[CutLinks]:
+    """Run a text as it is, and with links to ``key`` cut: from ``place`` in more and more heads, then from others."""
+    config = run.model.config
+    every = list(product(range(config.layers), range(config.heads)))
+    weights = [run.layer(layer).attention[of, place, key] for layer, of in every]
+    looking = sorted({head, *(each for each, weight in zip(every, weights, strict=True) if weight >= LOOKS)})
+    some = listed([name(each) for each in looking]) if len(looking) < TOP else f"{len(looking)} heads"
+    cuts = {"as it is": Cuts(), f"cut in {name(head)}": in_heads([head], place, key)}
+    cuts |= {f"cut in {some}": in_heads(looking, place, key), "cut in all heads": Cuts(((key, Way.DIRECT),))}
+    cuts["cut from all others"] = Cuts(((key, Way.AROUND),))
+    best, rows = int(prediction_at(run, place, None).logits.argmax()), []
+    for what, each in cuts.items():
+        found = prediction_at(cut_run(run, place, each), place, None)
+        rows.append(CutLinks(what, candidates(found, TOP, run.model.tokenizer), float(found.probabilities[best])))
+    return rows
 
 
-def largest(view: SentencesView) -> str:
-    """Name the largest weight of any head, and say if this weight tells nothing about the two sentences."""
-    layer, head, query, key = (int(number) for number in view.found.where[view.a, view.b])
-    labels = view.trace.labels
-    told = (
-        f"The largest weight of all heads is in {head_name((layer, head))}, where {quoted(labels[query])} gives "
-        f"{quoted(labels[key])} the weight {view.found.maximum[view.a, view.b]:.3f}. In Python: "
-        f"`trace.layer({layer}).attention[{head}, {query}, {key}]`."
-    )
-    if view.a != view.b and abs(query - key) == 1:
-        told += (
-            " These two tokens are neighbours. A head that looks at the token before or after can cross the border "
-            "between two sentences, whatever they say."
-        )
-    return told
+def in_heads(heads: list[Head], query: int, key: int) -> Cuts:
+    """Cut one link in these heads."""
+    return Cuts(in_heads=frozenset((layer, head, query, key) for layer, head in heads))
 
 
-def best_head(found: SameWord) -> Head:
-    """The head that gives words most of their attention for the same word in another sentence."""
-    layer, head = (int(each) for each in np.unravel_index(int(found.given.argmax()), found.given.shape))
-    return layer, head
+def what_is_left(traced: Trace, place: int, key: int, head: Head) -> Heatmap:
+    """Draw the best words at ``place`` as the text is, and with links to ``key`` cut; see :func:`cut_links`."""
+    rows = cut_links(traced, place, key, head)
+    texts = [[each.word for each in row.best] for row in rows]
+    values = np.array([[each.probability for each in row.best] for row in rows])
+    label = traced.labels[key]
+    axes = Axis(f"Links to {label}", [row.name for row in rows]), Axis("Most probable words", ["1", "2", "3", "4"])
+    title = f"What the model says if links to {label} are cut"
+    return word_grid(values, Texts("Word", texts), axes, Scale("Probability", (0.0, 1.0), ".2f"), title=title)
 
 
-def told_same(trace: Trace, found: SameWord) -> str:
-    """Name the words that another sentence has, too, and how much their best head gives to them there."""
-    spelled = encoding_words(trace.encoding)
-    words = listed([quoted(word) for word in dict.fromkeys(spelled[place] or "" for place in found.words)])
-    best = best_head(found)
-    most, chance = float(found.given[best]), found.uniform
-    told = f"Words that occur in more than one sentence: {words}. "
-    if most < _CLEARLY * chance:
-        return (
-            f"{told}No head clearly looks from them at the same word in another sentence: the best one, "
-            f"{head_name(best)}, gives it {most:.2f}, and a uniform head gives it {chance:.2f}."
-        )
-    return (
-        f"{told}{capital(head_name(best))} looks from them at the same word in another sentence: it gives it "
-        f"**{most:.2f}** on average, and a uniform head gives it {chance:.2f}. Vig (2019) found such heads in BERT."
-    )
+def asked(trace: Trace, a: int, b: int, head: Head) -> tuple[int, int] | None:
+    """Return the place that the model fills in sentence ``a``, and the word of ``b`` at which the head looks from it.
+
+    None without such a place or word.
+    """
+    found, sentences = None if trace.model.no_words else asked_run(trace), split(trace)
+    if found is None or found[0] is not trace or a == b or sentences.of_token[found[1]] != a:
+        return None
+    words = [place for place in sentences.places(b) if is_word(trace, place)]
+    row = trace.layer(head[0]).attention[head[1], found[1]]
+    return (found[1], max(words, key=lambda place: float(row[place]))) if words else None
+
+
+def left(trace: Trace, place: int, key: int, head: Head) -> str:
+    """Say what the cuts of the link leave of the best word."""
+    plain, one, *_, every, _ = cut_links(trace, place, key, head)
+    first = every.best[0]
+    words = {"query": spoken(trace, place), "key": spoken(trace, key), "head": name(head)}
+    kept = {"before": plain.kept, "one": one.kept, "every": every.kept, "p": first.probability}
+    return LEFT.format(word=quoted(plain.best[0].word), other=quoted(first.word), **words, **kept)
 
 
 def show(view: SentencesView) -> None:
-    """Draw the weights from the tokens of a sentence to the tokens of another, over all heads or in one head."""
-    row, drawing = st.container(), st.container()
-    heads = _choose_heads(view)
-    with row:
-        show_tokens(view, heads)
-        say("Each number in the map is a sum of many small weights. Which words are behind it?")
-    with drawing:
-        draw(partial(sentences.block, view.trace, view.a, view.b, heads, view.left_out), "block")
-        _show_part(view)
-    meaning(said(view.trace, view.a, view.b, heads, view.left_out))
-    caption("A large number shows where heads look. It does not show that the model knows who is meant.")
-    words = strongest(view.trace, view.a, view.b, AVERAGE, view.left_out)
-    if words:
-        _show_its_head(view, words[0], heads)
-    found = same_word(view.trace)
-    if found is not None:
-        with st.expander("The same word in another sentence", on_change="rerun", key="_same_word") as same:
-            if same.open:
-                say(told_same(view.trace, found))
-                head = best_head(found)
-                if heads != head:
-                    opened, label = _choose_alone(head), f"Open {head_name(head)}"
-                    st.button(label, key="_open", icon=":material/touch_app:", on_click=change_here, args=(opened,))
-    code(mean_cells)
-
-
-def _choose_heads(view: SentencesView) -> str | Head:
-    """Return the chosen heads as :func:`lab.figures.sentences.block` takes them."""
-    chosen = BEHIND.choose("Heads")
-    if chosen == AVERAGE:
-        return AVERAGE
-    layer, head = (int(number) for number in view.found.where[view.a, view.b, :2])
-    if chosen == ONE_HEAD:
-        model = view.trace.model
-        with st.container(horizontal=True):
-            layer = choose_one(LAYER, "Layer", model.config.layers, layer + 1, model.id)
-            head = choose_one(HEAD, "Head", model.config.heads, head + 1, model.id)
-    else:
-        st.caption(largest(view))
-    return layer, head
-
-
-def _show_part(view: SentencesView) -> None:
-    """Say which part of a large block is drawn."""
-    sides = [len(view.found.members[sentence]) for sentence in (view.a, view.b)]
-    if max(sides) > sentences.TOKENS:
-        st.caption(
-            f"The block has {sides[0]} × {sides[1]} weights. The figure shows the part around the largest weight."
-        )
-
-
-def _show_its_head(view: SentencesView, link: Link, heads: str | Head) -> None:
-    """Name the head with the largest weight along the strongest link, and offer to look at it alone."""
-    head, _ = strongest_head(view.trace, link)
-    st.caption(of_heads(view.trace, link))
-    if heads != head:
-        try_this("look only at this head.", f"Open {head_name(head)}", _choose_alone(head))
-
-
-def _choose_alone(head: Head) -> dict[Parameter[Any], Any]:
-    """The changes that show one head alone."""
-    return {BEHIND: ONE_HEAD, LAYER: head[0] + 1, HEAD: head[1] + 1}
-
-
-def show_every_maximum(view: SentencesView) -> None:
-    """Draw a table of the largest weight between each two sentences, with the head in which it occurs."""
-    found, tokens = view.found, view.trace.labels
-    pairs = [pair for pair in np.ndindex(*found.maximum.shape) if found.where[pair][0] >= 0]
-    where = [found.where[pair].tolist() for pair in pairs]
-    table = pd.DataFrame(
-        {
-            "from": [a + 1 for a, _ in pairs],
-            "to": [b + 1 for _, b in pairs],
-            "maximum": [float(found.maximum[pair]) for pair in pairs],
-            "layer": [layer + 1 for layer, _, _, _ in where],
-            "head": [head + 1 for _, head, _, _ in where],
-            "query": [visible(tokens[query], None) for _, _, query, _ in where],
-            "key": [visible(tokens[key], None) for _, _, _, key in where],
-        }
-    )
-    show_table(table, formats={"maximum": "%.4f"})
+    """Show a head from sentence to sentence beside the mean over all heads; then cut the link that it shows."""
+    trace, a, b = view.trace, view.a, view.b
+    head = view.page.head_controls(trace, first_head)
+    story = is_story(trace, EXAMPLE) and head == STORY_HEAD and (a, b) == (1, 0)
+    say(f"{STORY_IDEA} " * story + IDEA.format(head=name(head), a=a + 1, b=b + 1))
+    show_tokens(view, head)
+    one, mean = st.columns(2)
+    with one:
+        draw(partial(block, trace, a, b, head), "block-head")
+    with mean:
+        draw(partial(block, trace, a, b, AVERAGE, top=1.0), "block-mean")
+    found = reading(trace, a, b, head)
+    meaning(f"{found} {STORY}" if story else found)
+    if view.toy or not predict(LESSON, whose_link(view.spot)):
+        return
+    link = asked(trace, a, b, head)
+    if link is None:
+        say(NO_BLANK)
+        return
+    say(CUT.format(query=spoken(trace, link[0]), key=spoken(trace, link[1])))
+    draw(partial(what_is_left, trace, *link, head), "links-cut")
+    say_more(left(trace, *link, head))
+    if story:
+        *_, two, _, around = cut_links(trace, *link, head)
+        say_more(STORY_CUT.format(two=two.kept, around=around.kept))
+        say_more(LIST)
+    caption(CAVEAT)
+    code(Interventions.steps)

@@ -1,4 +1,4 @@
-"""The tokens of all sentences in a row, with arcs from the chosen sentence to the other chosen sentence."""
+"""The tokens of all sentences in a row, with the arcs of a head from one chosen sentence to the other."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from lab.analysis.heads.attention import window
 from lab.analysis.sentences.split import split
 from lab.charts.base.labels import direction
 from lab.charts.components.sentence import SentenceRow
+from lab.course.words import head_name
 from lab.figures.sentence import DRAWN
 from lab.figures.sentences import behind
 from lab.lessons.inter_sentence_attention.view import SentencesView
@@ -22,11 +23,10 @@ from lab.ui.sentence import show_row
 _HINT = "Click a word to choose its sentence. Hold Shift and click to choose the other sentence."
 
 
-def show_tokens(view: SentencesView, heads: str | Head | None = None) -> None:
-    """Draw the row of tokens.
+def show_tokens(view: SentencesView, head: Head | None = None) -> None:
+    """Draw the row of tokens, with the arcs of ``head``.
 
-    A click chooses the sentence that attends; a click with Shift, or a second click, chooses the other sentence. For
-    ``heads``, whose arcs are drawn, see :func:`row_of_sentences`.
+    A click chooses the sentence that attends; a click with Shift, or a second click, chooses the other sentence.
     """
     of_token = view.sentences.of_token
 
@@ -35,37 +35,31 @@ def show_tokens(view: SentencesView, heads: str | Head | None = None) -> None:
             if place >= 0 and (sentence := of_token[place]) is not None:
                 parameter.set(sentence + 1)
 
-    call = partial(row_of_sentences, view.trace, view.a, view.b, heads, view.left_out)
+    call = partial(row_of_sentences, view.trace, view.a, view.b, head)
     show_row(replace(call(), hint=_HINT), take, call)
 
 
-def row_of_sentences(traced: Trace, a: int, b: int, heads: str | Head | None, left_out: bool) -> SentenceRow:
-    """Return the row of all tokens, with arcs from sentence ``a`` to sentence ``b``, which count from 0.
+def row_of_sentences(traced: Trace, a: int, b: int, head: Head | None) -> SentenceRow:
+    """Return the row of all tokens, with the weights of ``head`` from sentence ``a`` to sentence ``b`` (from 0).
 
-    The arcs are the weights behind this cell of the map, in ``heads``; None draws no arcs.
+    Of each sentence one token is chosen: the ends of the strongest link, or without a head the first tokens.
     """
-    found = split(traced)
-    first = found.places(a)[0]
-    seen = window(first, len(traced), DRAWN)
-    weights = None
-    if heads is not None:
-        cells = behind(traced, found, a, b, heads, left_out)
-        every = np.zeros((len(traced),) * 2, np.float32)
+    found, every = split(traced), None
+    query, key = found.places(a)[0], found.places(b)[0]
+    if head is not None:
+        cells, every = behind(traced, found, a, b, head, left_out=False), np.zeros((len(traced),) * 2, np.float32)
         every[np.ix_(cells.queries, cells.keys)] = cells.weights
-        weights = every[seen, seen]
+        query, key = (int(place) for place in np.unravel_index(int(every.argmax()), every.shape))
+    seen = window(query, len(traced), DRAWN)
     return SentenceRow(
         labels=traced.labels[seen],
         special=traced.encoding.special[seen],
         count=len(traced),
-        chosen=first,
+        chosen=query,
         first=seen.start,
-        other=found.places(b)[0],
-        weights=weights,
-        place=f"sentence {a + 1} to sentence {b + 1}, {_whose(heads)}",
-        across=heads is not None,
+        other=key,
+        weights=None if every is None else every[seen, seen],
+        place=f"sentence {a + 1} to sentence {b + 1}{'' if head is None else f', {head_name(head)}'}",
+        across=head is not None,
         direction=direction(traced.text),
     )
-
-
-def _whose(heads: str | Head | None) -> str:
-    return f"layer {heads[0] + 1}, head {heads[1] + 1}" if isinstance(heads, tuple) else "mean over all heads"

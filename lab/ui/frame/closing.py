@@ -62,19 +62,6 @@ def _take(changes: Mapping[Parameter[Any], Any], leaves: bool) -> None:
     st.session_state[_TRIED] = _Tried(dict(changes), before, STEP.chosen(), leaves=leaves or TEXT in changes)
 
 
-def change_here(changes: Mapping[Parameter[Any], Any]) -> None:
-    """Make ``changes`` that are for the step on screen only, such as the head that its game looks for.
-
-    However often the learner tries, the way back leads to the choices before the first try.
-    """
-    before = {parameter: parameter.chosen() for parameter in changes}
-    tried = st.session_state.get(_TRIED)
-    if isinstance(tried, _Tried) and tried.leaves and tried.step == STEP.chosen() and tried.on_screen():
-        changes, before = {**tried.changes, **changes}, {**before, **tried.before}
-    _set(changes)
-    st.session_state[_TRIED] = _Tried(dict(changes), before, STEP.chosen(), leaves=True)
-
-
 def _set(changes: Mapping[Parameter[Any], Any]) -> None:
     if TOKEN in changes or KEY_TOKEN in changes:
         from lab.ui.chosen_tokens import forget  # it needs PyTorch, and the frame is drawn before PyTorch is loaded

@@ -1,4 +1,4 @@
-"""Which token stands in which sentence, two texts as one, and the arithmetic behind one pair of sentences."""
+"""Which token stands in which sentence, and the arithmetic behind one pair of sentences."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 import lab
 from lab.analysis.heads.values import is_causal
 from lab.analysis.sentences.attention import inter_sentence, mean_cells
-from lab.analysis.sentences.split import MOST, aside, crossing, expected, joined, number, split
+from lab.analysis.sentences.split import MOST, aside, expected, split
 from lab.models.trace import Trace
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
@@ -55,16 +55,6 @@ def test_sentences_without_tokens_get_no_number(tiny_checkpoint: TinyCheckpoint)
     assert split(trace).left_out == len(found) - MOST
 
 
-def test_a_pair_joined_keeps_its_sentences(trace: Trace) -> None:
-    text, spans = joined(trace.encoding)
-    assert [text[start:end] for start, end in spans] == list(split(trace).texts)
-    again = number(lab.trace(trace.model, text).encoding, (spans,))
-    assert again.texts == split(trace).texts
-    assert not any(again.in_pair)
-    with pytest.raises(ValueError, match="no second text"):
-        joined(lab.trace(trace.model, "One text.").encoding)
-
-
 def test_what_tokens_send_is_the_mass_and_its_expectation_the_correction(trace: Trace) -> None:
     sentences, causal = split(trace), is_causal(trace)
     for renormalise in (False, True):
@@ -78,22 +68,6 @@ def test_what_tokens_send_is_the_mass_and_its_expectation_the_correction(trace: 
             sent = mean_cells(trace, found, a, b).weights.sum(axis=1)
             assert len(sent) == len(found.members[a])
             assert sent.mean() == pytest.approx(found.mass[a, b], rel=1e-4)
-
-
-def test_crossing_is_what_a_token_of_one_text_sends_to_the_other(trace: Trace) -> None:
-    sentences = split(trace)
-    found = crossing(inter_sentence(trace, sentences.of_token), sentences.in_pair)
-    sides = [
-        [i for i, s in enumerate(sentences.of_token) if s is not None and sentences.in_pair[s] == second]
-        for second in (False, True)
-    ]
-    for x, y in np.ndindex(2, 2):
-        mass = [
-            float(trace.layer(layer).attention[:, i, sides[y]].sum(-1).mean())
-            for layer in range(trace.model.config.layers)
-            for i in sides[x]
-        ]
-        assert found[x, y] == pytest.approx(np.mean(mass), rel=1e-4, abs=1e-7)
 
 
 def test_what_stands_aside_is_special_or_the_first_token(trace: Trace) -> None:

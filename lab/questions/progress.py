@@ -28,7 +28,7 @@ from lab.course.pages import Lesson, Step
 from lab.course.words import plain
 from lab.questions.question import Question
 
-LAB, VERSION = "Inside BERT", 2
+LAB, VERSION = "Inside BERT", 3
 MAX_BYTES = 64_000
 TOY = "toy."
 # The number of questions kept, for one prediction and for a lesson's earlier checks.

@@ -26,6 +26,13 @@ from lab.questions.progress import (
 MOST = 100
 # The most steps with a prediction, over all lessons; and the most options of a question.
 _PREDICTED, _OPTIONS = 300, 10
+# The version before the course's questions were written anew: its steps count, its answers belong to no question.
+_OLD = 2
+WRITTEN_ANEW = (
+    "Since your last visit, the questions of the course were written anew. Your {answers} answers to the old ones do "
+    "not "
+    "count any more; the steps that you have done do."
+)
 # The form of a question's key.
 _KEY = re.compile(r"[0-9a-f]{12}")
 # The most unknown names that a note lists; of further names, the note gives only the number.
@@ -50,7 +57,7 @@ def read(data: bytes) -> tuple[LearnerProgress, tuple[str, ...]]:
     if not isinstance(content, dict) or content.get("lab") != LAB:
         raise ProgressFileError("The file is not a progress file of this lab.")
     version = content.get("version")
-    if type(version) is not int or version != VERSION:
+    if type(version) is not int or version not in (_OLD, VERSION):
         raise ProgressFileError(f"This lab reads progress files of version {VERSION}; this file has another version.")
     reader = _Reader()
     reader.skip_unknown(content, ("lab", "version", "lessons", "predictions", "shown"))
@@ -65,7 +72,11 @@ def read(data: bytes) -> tuple[LearnerProgress, tuple[str, ...]]:
         for step, choices in reader.table(content.get("predictions", {}), "predictions", _PREDICTED).items()
     }
     shown = {name: reader.shown(name, entry) for name, entry in reader.table(content.get("shown", {}), "shown").items()}
-    return LearnerProgress(frozenset(reader.done), reader.checks, predictions, shown), reader.notes()
+    found = LearnerProgress(frozenset(reader.done), reader.checks, predictions, shown)
+    if version == _OLD:
+        answers = len(found.first_tries) + sum(map(len, predictions.values()))
+        return LearnerProgress(found.done), (WRITTEN_ANEW.format(answers=answers),) * bool(answers)
+    return found, reader.notes()
 
 
 def check_size(size: int) -> None:

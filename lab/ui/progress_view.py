@@ -55,7 +55,8 @@ def _missed(lesson: Lesson, answer: Answer, index: int) -> None:
         if answer.link is None:
             st.caption("The sentence was too long to store.")
             return
-        st.caption(about(answer.link))
+        if answer.link:  # a written question is about no sentence of the learner
+            st.caption(about(answer.link))
         label, icon, take = (
             f"Back to this question in lesson {number(lesson)}",
             ":material/arrow_forward:",
@@ -67,9 +68,10 @@ def _missed(lesson: Lesson, answer: Answer, index: int) -> None:
 
 def _take(lesson: Lesson, link: Mapping[str, str]) -> None:
     """Select the sentence and the place that the check was about, and ask the check about them again."""
-    selection.take(link, runs.model_ids())
-    chosen_tokens.forget()
-    ask_about(lesson.id, link)
+    if link:
+        selection.take(link, runs.model_ids())
+        chosen_tokens.forget()
+        ask_about(lesson.id, link)
 
 
 def keep() -> None:

@@ -181,7 +181,7 @@ def test_a_hostile_file_is_shown_as_text_and_its_link_leads_nowhere_else() -> No
     link = {"text": "<script>", "model": "../../etc/passwd", "mode": "Nonsense", "layer": "77", "teach": "1", "x": "y"}
     content = {"attention-metrics": {"checks": {"q": {**texts, "correct": False, "link": link}}}, "![x](y)": {}}
     at = visit()
-    said = upload(at, json.dumps({"lab": "Inside BERT", "version": 2, "lessons": content}).encode())
+    said = upload(at, json.dumps({"lab": "Inside BERT", "version": 3, "lessons": content}).encode())
     assert "![x](" not in said and "does not know" in said
     at.button(key="_missed.0").click().run()
     assert not at.exception

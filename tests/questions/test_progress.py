@@ -61,7 +61,7 @@ values = st.recursive(
 
 
 def file_of(lessons: object, **other: object) -> bytes:
-    return json.dumps({"lab": "Inside BERT", "version": 2, "lessons": lessons, **other}).encode()
+    return json.dumps({"lab": "Inside BERT", "version": 3, "lessons": lessons, **other}).encode()
 
 
 def answer(correct: bool, question: str = "?") -> Answer:
@@ -211,8 +211,8 @@ def test_one_wrong_value_anywhere_is_read_or_refused_with_a_sentence(data: st.Da
         (b"\xff\xfe", "not JSON"),
         (b"[1]", "not a progress file"),
         (b'{"version": 2}', "not a progress file"),
-        (file_of({}, version=1), "version 2"),
-        (file_of({}, version=True), "version 2"),
+        (file_of({}, version=1), "version 3"),
+        (file_of({}, version=True), "version 3"),
         (file_of([]), "lessons.*must be an object"),
         (file_of({"self-attention": {"done": {"map": True}}}), "done.*list of at most 100"),
         (file_of({"self-attention": {"done": ["map"] * 101}}), "done.*list of at most 100"),

@@ -213,8 +213,8 @@ LINKS: list[tuple[dict[str, str], dict[str, Any], str]] = [
     ({"model": "../secret"}, {"model": DEFAULT_MODEL}, "no model called"),
     ({"other_model": "nope"}, {"other_model": "lab-gpt2"}, "no model called"),
     (
-        {"norm": "somewhere", "off": "Mean"},
-        {"norm": "after the feed-forward network", "off": "Mean"},
+        {"norm": "somewhere", "sinks": "Kept"},
+        {"norm": "after the feed-forward network", "sinks": "Kept"},
         "norm must be one of",
     ),
     ({"text": "a" * 5000}, {"text": "a" * 4000}, "longer than 4000 characters"),

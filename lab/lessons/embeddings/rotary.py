@@ -15,7 +15,7 @@ from lab.charts.base.axes import Axis, AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.marks.lines import lines, settled
-from lab.course.words import named, signed
+from lab.course.words import signed
 from lab.figures.embeddings import DIMENSIONS
 from lab.lessons.embeddings import LESSON
 from lab.lessons.embeddings.view import EmbeddingView
@@ -23,8 +23,7 @@ from lab.models import forward
 from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
-from lab.questions.question import MARGIN, Option, Question
-from lab.questions.spot import Spot
+from lab.questions.question import Option, Question
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning, try_this
@@ -89,29 +88,33 @@ def said(trace: Trace, tokens: tuple[int, int], count: int, base: float) -> str:
 
 
 @asks(
-    "token",
-    "key_token",
     basis=derivable(LESSON, "rotary", "the hands that turn by the same angle for each place"),
     hint="Both hands turn further by the same angle. What happens to the angle between them?",
 )
-def moved_together(spot: Spot) -> Question:
+def moved_together() -> Question:
     """Ask what happens to the cosine of two turned words when both move on by the same number of places."""
-    pairs = rotary.cosines(spot.trace, (spot.query, spot.key), "rotary", 8, BASE)
-    values = [float(pairs[pair]) for pair in ((0, 2), (5, 7), (0, 7))]
-    why = (
-        f"The cosine is {signed(values[0], 3)} at positions 0 and 2, and {signed(values[1], 3)} at 5 and 7. Both pairs "
-        f"are 2 apart. At positions 0 and 7, which are 7 apart, it is {signed(values[2], 3)}."
+    return Question(
+        "moved-together",
+        "Turn the vector of one word to position 0, and that of another to position 2; their cosine is a number. Now "
+        "both "
+        "words move on by 5 positions. What happens to the cosine?",
+        (
+            Option(
+                "It gets smaller, because both are turned further",
+                "Each is turned further, by the same angles. Between them, nothing changes.",
+            ),
+            Option(
+                "It becomes another number, as the words are elsewhere",
+                "With an added vector of the place, it does. Turned vectors are compared by their distance alone.",
+            ),
+            Option(
+                "It stays the same",
+                "The hands of both words turn further by the same angle, so the angles between them stay.",
+                correct=True,
+            ),
+        ),
+        mixed=True,
     )
-    options = (
-        Option("It stays the same", why, correct=abs(values[1] - values[0]) < MARGIN),
-        Option("It becomes another number", why, correct=abs(values[1] - values[0]) >= MARGIN),
-    )
-    query, key = (named(spot.trace, each) for each in (spot.query, spot.key))
-    prompt = (
-        f"{query} is at position 0 and {key} at position 2. The lab turns both vectors and compares them. Now both "
-        "tokens move on by 5 places. What happens to the cosine?"
-    )
-    return Question("moved-together", prompt, options)
 
 
 def show(view: EmbeddingView) -> None:

@@ -208,7 +208,8 @@ def _answer(key: str, name: str, lesson: str, question: Question, link: Mapping[
     """Note the answer before the page is drawn again, so that the header already counts it."""
     choice, shown = st.session_state.get(key), progress().shown.get(name)
     if isinstance(choice, int) and shown is not None:
-        now = progress().answered(lesson, counted_as(lesson, question), answer_to(question, choice, link))
+        about = {} if question.subject == "always" else link
+        now = progress().answered(lesson, counted_as(lesson, question), answer_to(question, choice, about))
         remember(now.showing(name, shown.tried(question.key, question.kept_as(choice))))
         if name == lesson and progress().shown[name].tries.keys() >= set(shown.asked):
             did(lesson)

@@ -96,11 +96,13 @@ def _take() -> None:
     if not text:
         return  # the browser keeps nothing
     try:
-        kept, _ = read(text.encode("utf-8", "replace"))
+        kept, notes = read(text.encode("utf-8", "replace"))
     except ProgressFileError:
         selection.note("The lab cannot read the progress that this browser kept, so you start from the beginning.")
     else:
         remember(progress().merged(kept))
+        for note in notes:
+            selection.note(note)
 
 
 @cache

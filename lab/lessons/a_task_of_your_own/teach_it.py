@@ -261,7 +261,9 @@ def show(view: LessonRun) -> None:
         _show_list(taught, lab)
     with right:
         again = partial(rise_of, model, argument(lab_class if lab else own_class, model, labels))
-        _show_learned(view, taught, again, own=not lab)
+        _show_learned(model, taught, again)
+    if lab and taught.examples.ready and ask_beside(LESSON, only_the_thing(Spot(view.trace, 0, 0, 0, 0))):
+        _show_written(model)
     if taught.examples.ready:
         code(logistic.fit)
 
@@ -271,9 +273,8 @@ def rise_of(model: LoadedModel, taught: Class) -> Figure:
     return learning_curve(rises(model, taught))
 
 
-def _show_learned(view: LessonRun, taught: Class, again: partial[Figure], *, own: bool) -> None:
+def _show_learned(model: LoadedModel, taught: Class, again: partial[Figure]) -> None:
     """Draw the curve, say what it means, and let the learner try a new sentence; ``again`` makes the curve again."""
-    model = view.trace.model
     found = rises(model, taught)
     if found:
         draw(learning_curve(found), "taught", again=again)
@@ -281,19 +282,19 @@ def _show_learned(view: LessonRun, taught: Class, again: partial[Figure], *, own
     meaning(said(taught, standing(taught.products, taught.examples)))
     if not taught.examples.ready:
         return
-    if (
-        not own
-        and ask_beside(LESSON, only_the_thing(Spot(view.trace, 0, 0, 0, 0)))
-        and is_written_about(model, own=own)
-    ):
-        say(WRITTEN)
-        say(WHICH_VECTOR)
     text = " ".join(st.text_input("A new sentence", key=_NEW, max_chars=LONGEST).split())
     if text:
         try:
             say(f"The classifier says: {said_of_new(taught, text, model)}.")
         except TextError as error:
             st.info(str(error), icon=":material/edit:")
+
+
+def _show_written(model: LoadedModel) -> None:
+    """Say what was counted over many ways to choose the examples."""
+    if is_written_about(model, own=False):
+        say(WRITTEN)
+        say(WHICH_VECTOR)
 
 
 def _show_list(taught: Class, lab: bool) -> None:

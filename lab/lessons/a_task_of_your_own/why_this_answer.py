@@ -41,7 +41,7 @@ How much less probable does each cut make the answer?"""
 READING = """
 The answer is **{label}** ({p:.2f}). It is least probable without {word}: {left:.2f}{turned}. In the last layer, {mark}
 looks most at {seen}: {weight:.2f}."""
-TURNED = ", so the other label wins"
+TURNED = " (the other label wins)"
 # The new sentences of the course's model and the lab's sentences in which the word with the largest weight is the word
 # whose cut costs most: with the training on the page, in five trainings, and if the word is drawn by lot. Tests compute
 # them again.

@@ -40,7 +40,7 @@ from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
 from lab.questions.returning import Spot
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caption, meaning, say_more
+from lab.ui.frame.closing import caption, meaning
 from lab.ui.frame.header import idea
 from lab.ui.parameters import TAUGHT, TAUGHT_OWN
 from lab.ui.play import LessonRun
@@ -89,51 +89,49 @@ LOOKED_AT = "The film was not good."
 
 @dataclass(frozen=True)
 class Gain:
-    """How many of the ``tested`` sentences are right: with a classifier alone, and with the trained last layer.
+    """How many sentences are right: with a classifier alone, and with the trained last layer.
 
-    ``gained`` and ``lost`` count those that are right only after the training, or only before it. ``mean`` is how many
-    are right with a classifier that reads the mean of the words after the middle layer, and ``known`` how many of the
-    ``count`` sentences that were learned are right after the training.
+    Of the ``tested`` sentences, ``before`` and ``after`` are right from [CLS], ``gained`` only after the training,
+    ``lost`` only before it, and ``mean`` from the mean of the words after the middle layer. Of the ``count`` sentences
+    that were learned, ``known`` are right after the training.
     """
 
+    tested: int
+    count: int
     before: int
     after: int
     gained: int
     lost: int
     mean: int
-    tested: int
     known: int
-    count: int
 
 
 def gain(model: LoadedModel, tuned: Tuned, found: Split) -> Gain:
     """Compare classifiers on the unchanged model with the trained model, on the sentences that none has seen."""
-
-    def right(places: tuple[int, ...]) -> NDArray[np.bool_]:
-        given = scores(tuned.model, tuned.head, [found.task.texts[i] for i in places])
-        hits: NDArray[np.bool_] = (given > 0) == found.task.truth[list(places)]
-        return hits
-
-    (mark, mean), after, known = alone(model, found), right(found.tested), right(found.learned)
-    gained, lost = int((after & ~mark).sum()), int((mark & ~after).sum())
-    counts = (int(each.sum()) for each in (mark, after, mean, known))
-    first, then, words, own = counts
-    return Gain(first, then, gained, lost, words, len(after), own, len(known))
+    texts, (mark, mean) = found.task.texts, alone(model, found)
+    after, known = (
+        _right(found, places, scores(tuned.model, tuned.head, [texts[i] for i in places]))
+        for places in (found.tested, found.learned)
+    )
+    right = (int(each.sum()) for each in (mark, after, after & ~mark, mark & ~after, mean, known))
+    return Gain(len(after), len(known), *right)
 
 
 @once
 def alone(model: LoadedModel, found: Split) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which tested sentences are right by a classifier on the unchanged model: from [CLS], and from the mean."""
     vectors = together(model, found.task.texts)
+    products = products_of(vectors.mark), products_of(vectors.mean)
     learned, tested = np.array([found.learned]), list(found.tested)
+    given = (fit(each, found.task.truth, learned).scores(each[tested])[0] for each in products)
+    mark, mean = (_right(found, found.tested, each) for each in given)
+    return mark, mean
 
-    def right(each: NDArray[np.float32]) -> NDArray[np.bool_]:
-        products = products_of(each)
-        given = fit(products, found.task.truth, learned).scores(products[tested])[0]
-        hits: NDArray[np.bool_] = (given > 0) == found.task.truth[tested]
-        return hits
 
-    return right(vectors.mark), right(vectors.mean)
+def _right(found: Split, places: Sequence[int], given: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which of these sentences are right by the scores that they were given."""
+    hits: NDArray[np.bool_] = (given > 0) == found.task.truth[list(places)]
+    return hits
 
 
 def best_word(model: LoadedModel, text: str) -> Candidate | None:
@@ -237,7 +235,7 @@ def show(view: LessonRun) -> None:
     now = show_with_trained(model, found, "changed", partial(changed, model, found))
     if now is None:
         draw(partial(rows_of_attention, model, example_of(found)), "cls-before-and-after")
-        say_more(said_before(model, found))
+        meaning(said_before(model, found))
         return
     again = partial(rows_of_attention, model, example_of(found), tuned_again(model, found))
     draw(now.rows, "cls-before-and-after", again=again)

@@ -84,16 +84,14 @@ ON_PARTNERS, ON_OTHERS, WHOLE_PAIRS, THIRTY, THIRTY_MARK = 10, 15, 16, 25, 24
 ELSEWHERE = {"lab-bert": 19, "lab-gpt2": 21}
 WRITTEN = f"""
 **The thing or the news?** The lab has labelled one sentence of {SPLIT} pairs in 1,000 ways. On average, the classifier
-is right about {ON_PARTNERS} of 20 partners, and about {ON_OTHERS} of 20 sentences about other things. About other
-things, it beats a coin: it has learned some of the news. About the partners, it does not: it has learned some of the
-things, too. With both sentences of ten pairs, each thing has both labels, and the classifier is right about
-{WHOLE_PAIRS} of 20."""
+is right about {ON_OTHERS} of 20 sentences about other things: it has learned some of the news. It is right about
+{ON_PARTNERS} of 20 partners, like a coin: it has learned some of the things, too. With both sentences of ten pairs, it
+is right about {WHOLE_PAIRS} of 20 others."""
 WHICH_VECTOR = f"""
-**Which vector?** The classifier reads the mean of the words after layer 3. From 30 examples, both sentences of 15
-pairs, it is right about {THIRTY} of 30 others, on average (with lab-bert {ELSEWHERE["lab-bert"]}, with lab-gpt2
-{ELSEWHERE["lab-gpt2"]}). From [CLS] after the last layer, it is right about {THIRTY_MARK}. This says nothing about BERT
-in general: all-MiniLM-L6-v2, from which this model comes, was trained with the mean of its tokens as the vector of a
-sentence (Reimers & Gurevych 2019)."""
+**Which vector?** From 30 examples, both sentences of 15 pairs, the mean of the words after layer 3 is right about
+{THIRTY} of 30 others (in lab-bert {ELSEWHERE["lab-bert"]}, in lab-gpt2 {ELSEWHERE["lab-gpt2"]}), and [CLS] after the
+last layer about {THIRTY_MARK}. That says nothing about BERT in general: all-MiniLM-L6-v2, from which this model comes,
+was trained with the mean of its tokens as a sentence’s vector (Reimers & Gurevych 2019)."""
 _STATE, _LIST, _ASKED, _TYPED, _NEW = "_taught_state", "_taught_list", "_taught_asked", "_taught_typed", "_taught_new"
 _VECTORS, _TWIN, _WAY = "_taught_vectors", "_taught_twin", "_taught_way"
 _LARGEST_TWIN = 200_000_000  # bytes; a larger model is not kept a second time for a learner's own sentences
@@ -262,8 +260,10 @@ def show(view: LessonRun) -> None:
     with right:
         again = partial(rise_of, model, argument(lab_class if lab else own_class, model, labels))
         _show_learned(model, taught, again)
-    if lab and taught.examples.ready and ask_beside(LESSON, only_the_thing(Spot(view.trace, 0, 0, 0, 0))):
-        _show_written(model)
+    asked = lab and ask_beside(LESSON, only_the_thing(Spot(view.trace, 0, 0, 0, 0)))
+    if asked and taught.examples.ready and is_written_about(model, own=False):
+        say(WRITTEN)
+        say(WHICH_VECTOR)
     if taught.examples.ready:
         code(logistic.fit)
 
@@ -288,13 +288,6 @@ def _show_learned(model: LoadedModel, taught: Class, again: partial[Figure]) -> 
             say(f"The classifier says: {said_of_new(taught, text, model)}.")
         except TextError as error:
             st.info(str(error), icon=":material/edit:")
-
-
-def _show_written(model: LoadedModel) -> None:
-    """Say what was counted over many ways to choose the examples."""
-    if is_written_about(model, own=False):
-        say(WRITTEN)
-        say(WHICH_VECTOR)
 
 
 def _show_list(taught: Class, lab: bool) -> None:

@@ -20,7 +20,7 @@ from lab.lessons.a_task_of_your_own import LESSON
 from lab.lessons.a_task_of_your_own.change_the_model import example_of
 from lab.lessons.a_task_of_your_own.mark import is_written_about, mark_in_words, mark_name
 from lab.lessons.a_task_of_your_own.taught import LONGEST
-from lab.lessons.a_task_of_your_own.trained_layer import chosen_split, show_with_trained, tuned_again
+from lab.lessons.a_task_of_your_own.trained_layer import Split, chosen_split, show_with_trained, tuned_again
 from lab.models.encoding import TextError
 from lab.models.loading import LoadedModel
 from lab.models.trace import trace
@@ -41,6 +41,9 @@ How much less probable does each cut make the answer?"""
 READING = """
 The answer is **{label}** ({p:.2f}). It is least probable without {word}: {left:.2f}{turned}. In the last layer, {mark}
 looks most at {seen}: {weight:.2f}."""
+CAPTION = """
+A cut acts in all layers, and this is the attention of one. A cut says what happens without a word; replacing the word,
+or patching its vector (lesson 9), are other tests. At most 24 words are cut."""
 TURNED = " (the other label wins)"
 # The new sentences of the course's model and the lab's sentences in which the word with the largest weight is the word
 # whose cut costs most: with the training on the page, in five trainings, and if the word is drawn by lot. Tests compute
@@ -162,12 +165,19 @@ def show(view: LessonRun) -> None:
     model, found = view.trace.model, chosen_split()
     idea(IDEA)
     text = st.text_input("A sentence", example_of(found), max_chars=LONGEST)
-    labels = found.task.labels
     try:
-        told = show_with_trained(model, found, (text, labels), lambda tuned: (answer(model, tuned, text, labels),))
+        _show_cuts(model, found, text)
     except TextError as error:
         st.info(str(error), icon=":material/edit:")
-        return
+    if ask_beside(LESSON, looks_or_cut(Spot(view.trace, 0, 0, 0, 0))) and is_written_about(model, own=found.own):
+        say(WRITTEN)
+    code(turning)
+
+
+def _show_cuts(model: LoadedModel, found: Split, text: str) -> None:
+    """Draw the answer of the trained model without each word of ``text``, and where [CLS] looks."""
+    labels = found.task.labels
+    told = show_with_trained(model, found, (text, labels), lambda tuned: (answer(model, tuned, text, labels),))
     if told is None:
         say("First train the last layer: the answer is read from its vector.")
         return
@@ -175,7 +185,7 @@ def show(view: LessonRun) -> None:
     if now is None:
         st.info("This text has no word to cut off. Write a longer one.", icon=":material/edit:")
         return
-    again = argument(answer, model, tuned_again(model, found), text, found.task.labels)
+    again = argument(answer, model, tuned_again(model, found), text, labels)
     assert again is not None  # the text has a word
     left, right = st.columns(2)
     with left:
@@ -183,10 +193,4 @@ def show(view: LessonRun) -> None:
     with right:
         draw(looked_at(now, mark_name(model)), "cls-looks", again=partial(looked_at, again, mark_name(model)))
     meaning(said(now, mark_in_words(model)))
-    if ask_beside(LESSON, looks_or_cut(Spot(view.trace, 0, 0, 0, 0))) and is_written_about(model, own=found.own):
-        say(WRITTEN)
-    caption(
-        "A cut acts in all layers, and this is the attention of one. A cut says what happens without a word; replacing "
-        "the word, or patching its vector (lesson 9), are other tests."
-    )
-    code(turning)
+    caption(CAPTION)

@@ -115,7 +115,7 @@ def test_the_last_layer_is_trained_and_what_it_costs_is_shown(model: str) -> Non
     before, after, gained, lost = map(int, found.groups())
     assert after - before == gained - lost and "**The price.**" not in said(at)
     told, written = said(reveal(at)), model == "lab-minilm"
-    assert "**The price.**" in told and ("twenty other ways" in told) is ("37 capitals" in told) is written
+    assert "**The price.**" in told and ("Twenty ways" in told) is ("37 capitals" in told) is written
     go(at, "why-this-answer")
     assert re.search(r"The answer is \*\*.*\*\* \(0\.\d\d\)\. It is least probable without .*: 0\.\d\d", said(at))
     assert ("A hint, and often a wrong one" in said(at)) is written

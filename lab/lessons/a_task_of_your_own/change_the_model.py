@@ -59,8 +59,8 @@ about **{after}**: {gained} are newly right, {lost} newly wrong. From the mean o
 (Of the {count} sentences that it has learned, it is right about {known}.)"""
 PRICE = "**The price.** *{text}* Before, the model’s best word was {first} ({p}). Now it is {now} ({q})."
 CAPTION = """
-Every other layer and the vocabulary head are as they were. In real fine-tuning, all layers move (Devlin et al. 2019,
-§4.1). That takes minutes, so the lab does not offer it."""
+Every other layer and the vocabulary head are as they were. Real fine-tuning moves all layers (Devlin et al. 2019,
+§4.1)."""
 
 
 def _listed(counts: Sequence[int]) -> str:
@@ -75,14 +75,13 @@ NAMED = 37
 # Means over twenty ways to halve the sentences, and the 95 % interval of the gain from drawing the pairs again.
 HALVED, HALVED_TRAINED, HALVED_MEAN, INTERVAL = 46, 51, 51, (2, 8)
 WRITTEN = f"""
-**Is [CLS] better now?** One training cannot tell: with the learned sentences in five different orders, {ALONE} become
-{_listed(TRAINED)}. By luck alone, a difference at least as large comes in {_listed(BY_LUCK)} of 100 cases (McNemar’s
-test). So the lab has halved its sentences in twenty other ways. On average, [CLS] goes from {HALVED} to
-{HALVED_TRAINED} of 62; if the pairs are drawn again and again, the gain is {INTERVAL[0]} to {INTERVAL[1]} (95 %). The
-training helps [CLS]. But the mean of the words is right about {HALVED_MEAN} without it."""
+**Is [CLS] better now?** One training cannot tell: with the learned sentences in five orders, {ALONE} become
+{_listed(TRAINED)}. (Luck alone gives as much in {_listed(BY_LUCK)} of 100 cases, by McNemar’s test.) Twenty ways to
+halve the sentences can: on average, {HALVED} become {HALVED_TRAINED}, and the gain’s 95 % interval is {INTERVAL[0]} to
+{INTERVAL[1]}. But the mean of the words is right about {HALVED_MEAN} without the training."""
 WRITTEN_PRICE = f"""
-In the five trainings, the model still names {min(CAPITALS)} to {max(CAPITALS)} of the {NAMED} capitals that it named
-before. Whether *paris* is among them depends on the order."""
+After the five trainings, the model names {min(CAPITALS)} to {max(CAPITALS)} of the {NAMED} capitals that it named
+before."""
 # The sentence whose row of attention is compared, if the lab's sentences are learned.
 LOOKED_AT = "The film was not good."
 

@@ -42,18 +42,17 @@ READING = """
 The answer is **{label}** ({p:.2f}). It is least probable without {word}: {left:.2f}{turned}. In the last layer, {mark}
 looks most at {seen}: {weight:.2f}."""
 CAPTION = """
-A cut acts in all layers, and this is the attention of one. A cut says what happens without a word; replacing the word,
-or patching its vector (lesson 9), are other tests. At most 24 words are cut."""
+A cut acts in all layers, and this is the attention of one. Replacing a word, or patching its vector (lesson 9), are
+other tests. At most 24 words are cut."""
 TURNED = " (the other label wins)"
 # The new sentences of the course's model and the lab's sentences in which the word with the largest weight is the word
 # whose cut costs most: with the training on the page, in five trainings, and if the word is drawn by lot. Tests compute
 # them again.
 AGREE, TESTED, FIVE, BY_LOT = 35, 62, (29, 35), 8
 WRITTEN = f"""
-**A hint, and often a wrong one.** In {AGREE} of {TESTED} new sentences, the word at which [CLS] looks most is the word
-whose cut costs most ({FIVE[0]} to {FIVE[1]} in five trainings); a word drawn by lot would be that in {BY_LOT}. In the
-others it is another word: in *The film was not good.*, [CLS] looks most at *good*, and without *not* the answer
-turns."""
+**A hint, and often a wrong one.** In {AGREE} of {TESTED} new sentences, [CLS] looks most at the word whose cut costs
+most ({FIVE[0]} to {FIVE[1]} in five trainings). A word drawn by lot would be that word in {BY_LOT}. In *The film was
+not good.*, [CLS] looks most at *good*, and without *not* the answer turns."""
 
 
 @dataclass(frozen=True, eq=False)

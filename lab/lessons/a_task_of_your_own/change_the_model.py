@@ -184,8 +184,8 @@ def better_or_luck(_: Spot) -> Question:
         (
             Option(
                 "The training makes [CLS] better at the task",
-                "Both numbers do rise. But seven against five is what coins give, and the two trainings share their "
-                "sentences.",
+                "It does, as twenty other halves of the sentences show. But these two trainings do not show it: seven "
+                "against five is what coins give.",
             ),
             Option(
                 "The first order is the better one, so it should be kept",
@@ -193,8 +193,7 @@ def better_or_luck(_: Spot) -> Question:
             ),
             Option(
                 "Only more tests can tell a gain from luck",
-                "8 against 1 is rare by luck, 7 against 5 is not, and only the order differs. Other halves of the "
-                "sentences can tell.",
+                "8 against 1 is rare by luck, 7 against 5 is not, and only the order differs. More sentences can tell.",
                 correct=True,
             ),
         ),

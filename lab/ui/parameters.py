@@ -14,7 +14,6 @@ from lab.analysis.heads.neurons import DECIDED
 from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.sentences.attention import MASS, MAXIMUM, RELATIVE
 from lab.course.sentences.examples import example_named
-from lab.course.sentences.tasks import TASKS as TASKS_BY_NAME
 from lab.course.ways import SHORT, WHOLE
 from lab.figures.choices import (
     FITTED,
@@ -234,8 +233,7 @@ WAY = Buttons("way", WHOLE, (WHOLE, SHORT), written=True)
 # A class: the seed of the questions (0: no questions), and whether the lab is shown to a class (1).
 SEED = PlaceParameter("seed", 0, *_SEEDS, kept=False)
 TEACH = PlaceParameter("teach", 0, 0, 1, kept=False)
-# A task of the learner's own: the label of the lab's sentences, and whose sentences are taught.
-TASK = Menu("task", next(iter(TASKS_BY_NAME)), tuple(TASKS_BY_NAME))
+# Whose sentences are taught in a task of the learner’s own.
 TAUGHT_LAB, TAUGHT_OWN = "The lab’s", "Your own"
 TAUGHT = Buttons("taught", TAUGHT_LAB, (TAUGHT_LAB, TAUGHT_OWN))
 # The room that this visit is in, by its code, and whether its page is for the projector, or to be printed (1).

@@ -119,7 +119,7 @@ def test_a_record_that_is_too_long_for_this_lab_stays_until_a_start_afresh(lab: 
 def test_what_cannot_be_read_is_said_and_written_over(lab: Lab, page: Page) -> None:
     page.goto(lab.url + "/Tokenization?step=Special+tokens")
     wait_idle(page)
-    hostile = {"by": "x", "stamp": "y", "progress": '{"lab": "Inside BERT", "version": 2, "lessons": "<b>"}'}
+    hostile = {"by": "x", "stamp": "y", "progress": '{"lab": "Inside BERT", "version": 3, "lessons": "<b>"}'}
     page.evaluate(f"record => window.localStorage.setItem('{NAME}', record)", json.dumps(hostile))
     page.reload()
     wait_idle(page)

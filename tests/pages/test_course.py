@@ -166,7 +166,7 @@ def test_a_downloaded_file_brings_the_progress_to_another_visit() -> None:
     assert "Missed at first try" in [heading.value for heading in other.header]
 
 
-@pytest.mark.parametrize("data", [b"", b"{}", b"\xff", b'{"lab": "Inside BERT", "version": 2, "lessons": 3}'])
+@pytest.mark.parametrize("data", [b"", b"{}", b"\xff", b'{"lab": "Inside BERT", "version": 3, "lessons": 3}'])
 def test_a_bad_file_is_refused_and_nothing_is_lost(data: bytes) -> None:
     at = lesson()
     answer(at, right=True)

@@ -22,6 +22,8 @@ LONGER = {
     ("masked-language-model", "hide-words"): 145,  # the task in training; a table’s bars count, too
     ("masked-language-model", "writing-on"): 90,  # BERT and GPT-2 side by side
     ("masked-language-model", "learns-of-france"): 105,  # the same for other countries, with its table
+    ("a-task-of-your-own", "change-the-model"): 135,  # if another visit has trained it: many trainings, and their price
+    ("a-task-of-your-own", "why-this-answer"): 85,  # and many sentences
 }
 MEANING = "**What this means.**"
 # The answered question, and the texts that are the figure of “Excited by”.

@@ -1,4 +1,4 @@
-"""Write the sentences of the treebanks with which lesson 11 asks what a vector of a whole sentence knows.
+"""Write the sentences of the treebanks with which docs/tasks.md asks what a vector of a whole sentence knows.
 
 python -m training.evaluation.labelled
 """

@@ -50,7 +50,7 @@ class LabelledTask:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """A share of sentences, or the difference of two, with a 95 % interval by drawing groups of them."""
+    """A share of sentences, with a 95 % interval by drawing groups of them."""
 
     share: float
     low: float
@@ -97,23 +97,10 @@ def right(task: LabelledTask, vectors: NDArray[np.float32]) -> NDArray[np.bool_]
 
 def accuracy(task: LabelledTask, found: NDArray[np.bool_]) -> Accuracy:
     """Return the share that is right, and its interval when groups are drawn again and again, with replacement."""
-    return _interval(task, found.astype(np.float64))
-
-
-def lead(task: LabelledTask, found: NDArray[np.bool_], other: NDArray[np.bool_]) -> Accuracy:
-    """Return how much larger the share ``found`` is than the share ``other``, with its interval.
-
-    Both are of the same sentences, so that a sentence which is hard for both widens no interval.
-    """
-    return _interval(task, found.astype(np.float64) - other.astype(np.float64))
-
-
-def _interval(task: LabelledTask, values: Array) -> Accuracy:
-    """The mean of a number for each sentence, and its 95 % interval by drawing groups."""
     names, place = np.unique(task.groups, return_inverse=True)
-    sums, sizes = np.bincount(place, values), np.bincount(place)
+    sums, sizes = np.bincount(place, found.astype(np.float64)), np.bincount(place)
     generator = np.random.Generator(np.random.PCG64(_SEED))
     drawn = generator.integers(len(names), size=(_RESAMPLED, len(names)))
     means = sums[drawn].sum(1) / sizes[drawn].sum(1)
     low, high = np.quantile(means, (0.025, 0.975))
-    return Accuracy(float(values.mean()), float(low), float(high))
+    return Accuracy(float(found.mean()), float(low), float(high))

@@ -214,8 +214,8 @@ def _left_out(products: Array, examples: Examples) -> Standing:
     return Standing(len(labelled), right, tested, left_out=True)
 
 
-def splits_pairs(examples: Examples) -> bool:
-    """Whether most labelled sentences have a sentence about the same thing among those that are tested."""
-    marked = [group for group, mark in zip(examples.groups, examples.marks, strict=True) if mark is not None]
-    open_ = {group for group, mark in zip(examples.groups, examples.marks, strict=True) if mark is None}
-    return bool(marked) and sum(group in open_ for group in marked) > len(marked) / 2
+def partners(examples: Examples) -> NDArray[np.bool_]:
+    """Return which sentences have no label, but are about a thing of which another sentence has one, (N,)."""
+    marked = {group for group, mark in zip(examples.groups, examples.marks, strict=True) if mark is not None}
+    pairs = zip(examples.groups, examples.marks, strict=True)
+    return np.array([mark is None and group in marked for group, mark in pairs])

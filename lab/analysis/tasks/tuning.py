@@ -199,22 +199,3 @@ def _with(model: LoadedModel, layer: LayerWeights) -> LoadedModel:
     """The model with this last layer, which no longer is the one of its checkpoint."""
     weights = replace(model.weights, layers=(*model.weights.layers[:-1], layer))
     return replace(model, id=f"{model.id}, last layer trained", weights=weights, made=None)
-
-
-@dataclass(frozen=True)
-class Moved:
-    """How far a matrix moved: ‖after − before‖ / ‖before‖."""
-
-    name: str
-    share: float
-
-
-# The matrices of a layer, by their names in the papers.
-_MATRICES = {"W_Q": "w_q", "W_K": "w_k", "W_V": "w_v", "W_O": "w_o", "W_1": "w_1", "W_2": "w_2"}
-
-
-def moved(before: LoadedModel, after: LoadedModel) -> tuple[Moved, ...]:
-    """Return how far each matrix of the last layer moved."""
-    old, new = before.weights.layers[-1], after.weights.layers[-1]
-    pairs = {name: (getattr(old, field), getattr(new, field)) for name, field in _MATRICES.items()}
-    return tuple(Moved(name, float((b - a).norm() / a.norm())) for name, (a, b) in pairs.items())

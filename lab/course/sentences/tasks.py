@@ -9,7 +9,7 @@ from lab.course.sentences.news import BAD, GOOD, NEWS
 from lab.evidence.labelled import QUESTION, TENSE, shipped
 
 NEWS_TASK = "news"
-# The tasks by the names on screen.
+# The tasks by their questions.
 TASKS: Mapping[str, str] = {
     "Good or bad news?": NEWS_TASK,
     "Past or present?": TENSE,

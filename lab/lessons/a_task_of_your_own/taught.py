@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -20,6 +21,7 @@ LAB_TEXTS = tuple(text for pair in LAB_PAIRS for text in pair)
 LAB_TRUTH = tuple(place % 2 == 0 for place in range(len(LAB_TEXTS)))
 # Both sentences of a pair are one group, so that its number says what they are about.
 LAB_GROUPS = tuple(place // 2 for place in range(len(LAB_TEXTS)))
+SPLIT = 20  # pairs of which one sentence is labelled, so that its partner tests what was learned
 Mark = bool | None
 Value = TypeVar("Value")
 
@@ -63,9 +65,13 @@ def four_more(now: VisitLabels, count: int = 2) -> VisitLabels:
     return now
 
 
-def one_of_each_pair() -> VisitLabels:
-    """Label one sentence of each pair of the lab, of either label in turn, so that its partner is left for the test."""
-    places = [2 * pair + pair % 2 for pair in range(len(LAB_PAIRS))]
+def one_of_each_pair(way: int = 0) -> VisitLabels:
+    """Label one sentence of each of :data:`SPLIT` pairs, as many of either label; ``way`` says which are drawn.
+
+    Their partners are left for the test, and so are both sentences of the other pairs.
+    """
+    pairs = random.Random(way).sample(range(len(LAB_PAIRS)), SPLIT)
+    places = {2 * pair + turn % 2 for turn, pair in enumerate(pairs)}
     return VisitLabels(tuple(LAB_TRUTH[i] if i in places else None for i in range(len(LAB_TEXTS))))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lab.analysis.tasks.probing import LabelledTask, accuracy, folds, right
-from lab.analysis.tasks.teaching import Examples, learned, products_of, rise, sizes_to, splits_pairs, standing
+from lab.analysis.tasks.teaching import Examples, learned, partners, products_of, rise, sizes_to, standing
 
 # Eight sentences in four pairs: the first number tells the label, the others the pair.
 TRUTH = (True, False) * 4
@@ -33,7 +33,7 @@ def test_one_of_each_pair_teaches_the_topics_so_that_every_partner_is_told_wrong
     examples = marked(0, 3, 4, 7)
     found = standing(products_of(BLIND), examples)
     assert found is not None and (found.right, found.tested) == (0, 4)
-    assert splits_pairs(examples) and not splits_pairs(marked(0, 1, 2, 3))
+    assert np.flatnonzero(partners(examples)).tolist() == [1, 2, 5, 6] and not partners(marked(0, 1, 2, 3)).any()
 
 
 def test_without_both_labels_nothing_is_learned() -> None:

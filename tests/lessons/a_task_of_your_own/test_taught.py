@@ -14,6 +14,7 @@ from lab.lessons.a_task_of_your_own.taught import (
     LAB_TRUTH,
     LONGEST,
     MOST,
+    SPLIT,
     VisitLabels,
     added,
     as_file,
@@ -108,10 +109,12 @@ def test_the_shortcuts_label_pairs_rightly() -> None:
     four = four_more(EMPTY)
     assert four.marks[:5] == (True, False, True, False, None)
     assert sum(mark is not None for mark in four_more(four).marks) == 8
-    one = one_of_each_pair()
-    marked = [i for i, mark in enumerate(one.marks) if mark is not None]
-    assert len({i // 2 for i in marked}) == len(marked) == len(LAB_PAIRS)
-    assert all(one.marks[i] is LAB_TRUTH[i] for i in marked)
-    assert sum(bool(one.marks[i]) for i in marked) == len(marked) / 2
+    for way in range(20):
+        one = one_of_each_pair(way)
+        marked = [i for i, mark in enumerate(one.marks) if mark is not None]
+        assert len({i // 2 for i in marked}) == len(marked) == SPLIT < len(LAB_PAIRS)
+        assert all(one.marks[i] is LAB_TRUTH[i] for i in marked)
+        assert sum(bool(one.marks[i]) for i in marked) == SPLIT / 2
+    assert one_of_each_pair(0) == one_of_each_pair(0) != one_of_each_pair(1)
     assert lab_examples(one).groups[0] == lab_examples(one).groups[1] != lab_examples(one).groups[2]
     assert len(set(LAB_TEXTS)) == len(LAB_TEXTS)

@@ -54,8 +54,8 @@ def written_before(id: str) -> Iterator[Question]:
     """The written questions of the lessons that come at least two lessons before this one, in their order."""
     for lesson in LESSONS[: max(number(lesson_of(id)) - 2, 0)]:
         for asking in askings(lesson):
-            if asking.always and (asked := asking.make()) is not None:
-                yield replace(asked, lesson=lesson.id, hint=asking.hint, subject="always")
+            if asking.always and (asked := asking()) is not None:
+                yield replace(asked, lesson=lesson.id)
 
 
 def for_a_class() -> dict[str, Sequence[Asking]]:

@@ -11,7 +11,7 @@ from inspect import signature
 from typing import Any
 
 from lab.questions.basis import Basis
-from lab.questions.question import Question, hashed
+from lab.questions.question import ALWAYS, Question, hashed
 from lab.questions.spot import Spot
 
 # The places of a spot, as a link names them.
@@ -52,13 +52,19 @@ class Asking:
         """Whether the question reads no run, so that who has answered it has answered it for all."""
         return not signature(self.make).parameters
 
-    def __call__(self, spot: Spot) -> Question | None:
-        """Ask about ``spot``; None if the run does not decide the question clearly."""
-        asked = self.make() if self.always else self.make(spot)
+    def __call__(self, spot: Spot | None = None) -> Question | None:
+        """Ask about ``spot``, which a question about no run does not need; None if the run does not decide it clearly.
+
+        Raises ValueError for a question about a run without a spot.
+        """
+        if self.always:
+            asked = self.make()
+            return None if asked is None else replace(asked, hint=self.hint, subject=ALWAYS)
+        if spot is None:
+            raise ValueError(f"{self.make.__name__} asks about a run, so it needs a spot.")
+        asked = self.make(spot)
         if asked is None:
             return None
-        if self.always:
-            return replace(asked, hint=self.hint, subject="always")
         where = dict(zip(PLACES, (spot.layer, spot.head, spot.query, spot.key), strict=True))
         run = (spot.trace.model.id, spot.trace.text, spot.trace.pair)
         return replace(asked, hint=self.hint, subject=hashed(*run, *(where[each] for each in self.of)))

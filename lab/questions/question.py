@@ -1,8 +1,4 @@
-"""Questions made from the learner's own tensors.
-
-A question is built by a pure function of a trace; its wrong options are real runners-up. The function returns None if
-the numbers do not decide clearly, and then the question is not asked.
-"""
+"""A question: its options, each with its reason, and what it is about."""
 
 from __future__ import annotations
 
@@ -16,6 +12,7 @@ from lab.questions.forms import Bounds, Kind, NumberAnswer, Picks, PlaceAnswer
 from lab.questions.picture import QuestionPicture
 
 MARGIN = 0.05
+ALWAYS = "always"  # the subject of a question that is about no run
 # The numbers and the marked words of a text: 0.48, *he*, **one**, “paris”, `x`.
 _FACTS = re.compile(r"[−-]?\d(?:[\d.,]*\d)?|\*[^*]+\*|“[^”]*”|`[^`]*`")
 
@@ -90,6 +87,11 @@ class Question:
             raise ValueError(f"{self.id}: two options read the same: {texts}.")
         if not self.is_open and not all(option.why for option in self.options):
             raise ValueError(f"{self.id}: every option needs its explanation.")
+
+    @property
+    def always(self) -> bool:
+        """Whether the question is about no run: who has answered it, has answered it for all (:class:`Asking`)."""
+        return self.subject == ALWAYS
 
     @property
     def key(self) -> str:

@@ -38,7 +38,6 @@ from lab.models.trace import trace
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
-from lab.questions.spot import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning
 from lab.ui.frame.header import idea
@@ -238,7 +237,7 @@ def show(view: LessonRun) -> None:
     draw(now.rows, "cls-before-and-after", again=again)
     meaning(READING.format(mark=mark_in_words(model), **vars(now.gain)).strip())
     written = is_written_about(model, own=found.own)
-    if ask_beside(LESSON, better_or_luck(Spot(view.trace, 0, 0, 0, 0))):
+    if ask_beside(LESSON, better_or_luck()):
         if written:
             say(WRITTEN)
         if now.blank is not None:

@@ -14,7 +14,6 @@ from lab.models.catalogue import DEFAULT_MODEL
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
-from lab.questions.spot import Spot
 from lab.ui import runs
 from lab.ui.play import LessonRun
 from lab.ui.quiz.asking import draw_checks
@@ -87,5 +86,5 @@ def judge(entry: str) -> ChallengeVerdict:
 
 def show(view: LessonRun) -> None:
     """Ask the question, and set the challenge."""
-    draw_checks(LESSON, [why_forgotten(Spot(view.trace, 0, 0, 0, 0))])
+    draw_checks(LESSON, [why_forgotten()])
     draw_challenge(LESSON, WANTED, "good news / bad news", judge)

@@ -58,7 +58,6 @@ from lab.models.twin import untrained_twin
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
-from lab.questions.spot import Spot
 from lab.ui import selection
 from lab.ui.components import mount
 from lab.ui.drawing import code, draw, file
@@ -258,7 +257,7 @@ def show(view: LessonRun) -> None:
     with right:
         again = partial(rise_of, model, argument(lab_class if lab else own_class, model, labels))
         _show_learned(model, taught, again)
-    asked = lab and ask_beside(LESSON, only_the_thing(Spot(view.trace, 0, 0, 0, 0)))
+    asked = lab and ask_beside(LESSON, only_the_thing())
     if asked and taught.examples.ready and is_written_about(model, own=False):
         say(WRITTEN)
         say(WHICH_VECTOR)

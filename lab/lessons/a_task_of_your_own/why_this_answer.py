@@ -27,7 +27,6 @@ from lab.models.trace import trace
 from lab.questions.asking import asks
 from lab.questions.basis import bet
 from lab.questions.question import Option, Question
-from lab.questions.spot import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning
 from lab.ui.frame.header import idea
@@ -166,7 +165,7 @@ def show(view: LessonRun) -> None:
         _show_cuts(model, found, text)
     except TextError as error:
         st.info(str(error), icon=":material/edit:")
-    if ask_beside(LESSON, looks_or_cut(Spot(view.trace, 0, 0, 0, 0))) and is_written_about(model, own=found.own):
+    if ask_beside(LESSON, looks_or_cut()) and is_written_about(model, own=found.own):
         say(WRITTEN)
     code(turning)
 

@@ -146,7 +146,7 @@ def show(view: OneHead) -> None:
     if keep_others(run) is None:
         st.info("This text has no other tokens. Write a longer text.", icon=":material/edit:")
         return
-    if not may_run(run) or not predict(LESSON, rests_and_works(view.spot)):
+    if not may_run(run) or not predict(LESSON, rests_and_works()):
         return
     head = view.layer.index, view.head
     draw(partial(rest_and_effect, run, *head, place, word), "rest-and-effect")

@@ -57,5 +57,5 @@ def judge(entry: str) -> ChallengeVerdict:
 
 def show(view: OneHead) -> None:
     """Ask the three questions, and set the challenge."""
-    draw_checks(LESSON, [each(view.spot) for each in (maximum_is_one_row, one_weight_more, why_divided)])
+    draw_checks(LESSON, [each() for each in (maximum_is_one_row, one_weight_more, why_divided)])
     draw_challenge(LESSON, WANTED, "A head, such as 6-4", judge)

@@ -138,7 +138,7 @@ def show(view: OneHead) -> None:
     show_sentence(view)
     idea(IDEA)
     say(by_hand())
-    if not predict(LESSON, at_how_many(view.spot)):
+    if not predict(LESSON, at_how_many()):
         return
     draw(partial(sharpest, view.trace, view.layer.index, view.head, view.query), "sharpest")
     told = f"The dashed line is {head_name((view.layer.index, view.head))}. Strong bars look most at another word."

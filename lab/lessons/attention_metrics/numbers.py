@@ -205,7 +205,7 @@ def most_confident(spot: Spot) -> Question | None:
 def show(view: OneHead) -> None:
     """Show the maps of all metrics; behind clicks, the formula of one, and the reason for the correction."""
     say(IDEA)
-    if not predict(LESSON, over_the_whole_map(view.spot)):
+    if not predict(LESSON, over_the_whole_map()):
         return
     with sidebar.folded():
         corrected = choose_version()

@@ -12,4 +12,4 @@ from lab.ui.quiz.asking import draw_checks
 
 def show(view: EmbeddingView) -> None:
     """Ask the three questions."""
-    draw_checks(LESSON, [each(view.spot) for each in (cosine_of_one, who_bit_whom, no_row_left)])
+    draw_checks(LESSON, [each() for each in (cosine_of_one, who_bit_whom, no_row_left)])

@@ -148,7 +148,7 @@ def show(view: EmbeddingView) -> None:
     trace = view.trace
     idea(IDEA.format(word=view.word))
     show_sentence(trace, view.token)
-    if not ask_beside(LESSON, None if view.of_toy else nearest_word(view.spot)):
+    if not ask_beside(LESSON, None if view.of_toy else nearest_word()):
         return
     found = in_table(trace, view.token)
     if found.nearest:

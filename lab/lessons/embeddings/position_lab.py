@@ -192,7 +192,7 @@ def show(view: EmbeddingView) -> None:
         st.info(ONE, icon=":material/edit:")
         return
     show_sentence(trace, view.token)
-    if not predict(LESSON, None if view.of_toy else without_places(view.spot)):
+    if not predict(LESSON, None if view.of_toy else without_places()):
         return
     with sidebar.controls():
         order = ORDER.choose("The tokens are")

@@ -136,7 +136,7 @@ def show(view: EmbeddingView) -> None:
         f"Row p is the vector of {view.word} at position p. The pairs on the left turn fast, and the pairs on the "
         "right turn slowly. No hand gets longer or shorter."
     )
-    if not predict(LESSON, moved_together(view.spot)):
+    if not predict(LESSON, moved_together()):
         return
     _show_cosines(view, count, base)
     if base == PE_BASE.default:

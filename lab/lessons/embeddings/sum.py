@@ -119,7 +119,7 @@ def show(view: EmbeddingView) -> Trace:
     worked = worked_dimension(view.trace, view.token, dimension)
     _show_sum(view, worked, dimension)
     meaning(said(worked, dimension))
-    ask_beside(LESSON, what_changes(view.spot))
+    ask_beside(LESSON, what_changes())
     with st.expander("Then comes LayerNorm", on_change="rerun", key="_layer_norm") as norm:
         if norm.open:
             _show_norm(view, worked, first, dimension)

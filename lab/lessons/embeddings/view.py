@@ -10,7 +10,6 @@ from lab.course.sentences.looks import is_story
 from lab.course.words import quoted
 from lab.figures.embeddings import DIMENSIONS
 from lab.models.trace import Trace
-from lab.questions.spot import Spot
 from lab.ui import selection, sidebar
 from lab.ui.chosen_tokens import with_tokens
 from lab.ui.page import LessonPage
@@ -36,11 +35,6 @@ class EmbeddingView:
     def parts(self) -> dict[str, Array]:
         """The vectors on their way into layer 1, (n, width) each; vectors that the model does not add are left out."""
         return parts(self.trace)
-
-    @property
-    def spot(self) -> Spot:
-        """The two tokens, in the first head: the questions of this lesson are about no head."""
-        return Spot(self.trace, 0, 0, self.token, self.key)
 
     @property
     def width(self) -> int:

@@ -34,7 +34,7 @@ SEEN = f"{', '.join(f'*{each}*' for each in sorted(SHOWN)[:-1])} or *{max(SHOWN)
 
 def show(view: FeedForwardView) -> None:
     """Ask the three questions, and offer the challenge, which is about the course's model."""
-    draw_checks(LESSON, [each(view.spot) for each in (without_function, what_a_list_shows, without_sum)])
+    draw_checks(LESSON, [each() for each in (without_function, what_a_list_shows, without_sum)])
     model = view.trace.model
     if model.id == DEFAULT_MODEL:
         layer, neuron = (number + 1 for number in FAVOURITE)

@@ -126,7 +126,7 @@ def show(view: FeedForwardView) -> None:
     with parts:
         say(PARTS)
         st.caption(CAPTION)
-    if not ask_beside(LESSON, without_network(view.spot) if view.in_story else None):
+    if not ask_beside(LESSON, without_network() if view.in_story else None):
         return
     if view.says is not None:
         for column, network in zip(st.columns(2, gap="large"), (True, False), strict=True):

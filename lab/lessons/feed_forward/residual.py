@@ -155,7 +155,7 @@ def show(view: FeedForwardView) -> None:
     st.caption(CAPTION)
     say(WHY.format(counts=counts(view)))
     say(NORMALIZES.format(width=view.config.width, shift=SHIFT * view.config.biases))
-    if not ask_beside(LESSON, scaled_input(view.spot)):
+    if not ask_beside(LESSON, scaled_input()):
         return
     layer = view.layer.index
     every = norms(view.trace, layer, view.token)

@@ -16,7 +16,6 @@ from lab.models.config import ModelConfig
 from lab.models.encoding import BLANK
 from lab.models.layer_trace import LayerTrace
 from lab.models.trace import Trace
-from lab.questions.spot import Spot
 from lab.ui import selection, sidebar
 from lab.ui.chosen_tokens import with_tokens
 from lab.ui.page import LessonPage
@@ -55,11 +54,6 @@ class FeedForwardView:
     def number(self) -> int:
         """The layer's number, from 1."""
         return self.layer.index + 1
-
-    @property
-    def spot(self) -> Spot:
-        """The token in this layer, in the first head: the questions of this lesson are about no head."""
-        return Spot(self.trace, self.layer.index, 0, self.token, self.token)
 
     @property
     def says(self) -> int | None:

@@ -61,5 +61,5 @@ def judge(entry: str) -> ChallengeVerdict:
 
 def show(view: OneHead) -> None:
     """Ask the three questions, and set the challenge."""
-    draw_checks(LESSON, [each(view.spot) for each in (share_or_preference, same_as_distance, what_shows_need)])
+    draw_checks(LESSON, [each() for each in (share_or_preference, same_as_distance, what_shows_need)])
     draw_challenge(LESSON, WANTED, "A sentence with _", judge)

@@ -196,7 +196,7 @@ def _show_verbs(view: OneHead, first: AskedVerb, found: tuple[Preferred, ...]) -
     hidden = () if model.config.causal else (first.place,)
     call = partial(sentence, first.trace, first.place, of=head)
     show_row(replace(call(), hidden=hidden, hint=_HINT), lambda query, key: None, call)
-    if not predict(LESSON, one_decides(view.spot)):
+    if not predict(LESSON, one_decides()):
         return
     draw(partial(verb_forms, model, *head), "verb-forms")
     st.caption(DOTS.format(head=head_name(head)).strip())

@@ -229,7 +229,7 @@ def show(view: OneHead) -> None:
     show_language(view.trace)
     keys = keys and each.job.id == SUBJECT
     say(claim_of_keys(view) if keys else claim(each))
-    if predict(LESSON, beats_kinds(view.spot)):
+    if predict(LESSON, beats_kinds()):
         # Jobs that a visitor had measured are on this server only; jobs that ship with a model are in every copy.
         ships = shipped_jobs(view.trace.model) is not None
         draw(jobs(found, at), "jobs", again=partial(known_jobs, view.trace.model, at) if ships else None)

@@ -236,7 +236,7 @@ def show(view: OneHead) -> None:
     draw(partial(specialization.named_heads, view.trace, *at, only_words), NAMED, clickable=True)
     told, story = counted(specialization.names_of(view.trace, only_words)), is_story(view.trace) and only_words
     say_more(f"{told} {STORY}" if story and at == STORY_HEAD else told)
-    if not ask_beside(LESSON, by_place(view.spot)):
+    if not ask_beside(LESSON, by_place()):
         return
     if view.trace.model.weights.embeddings.position is not None and neighbours(view.trace, only_words):
         draw(partial(places_shuffled, view.trace, only_words), "places-shuffled")

@@ -180,7 +180,7 @@ def show(view: OneHead) -> None:
     whose = st.segmented_control("Show", [_ONE, _ALL], default=_ONE, required=True, key="_radar")
     draw_plotly(partial(figures.radar, view.trace, *head, whose == _ALL, left_out), "radar")
     caption(CAVEAT)
-    if not ask_beside(LESSON, rim(view.spot)):
+    if not ask_beside(LESSON, rim()):
         return
     own = [values[view.head, found.there].tolist() for values in (found.relative, found.raw, found.corrected)]
     told = reading(head, own, [escaped(found.axes[at]) for at in found.there])

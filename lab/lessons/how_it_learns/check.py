@@ -6,12 +6,10 @@ from lab.lessons.how_it_learns import LESSON
 from lab.lessons.how_it_learns.one_step import too_far
 from lab.lessons.how_it_learns.surprise import halved
 from lab.lessons.how_it_learns.what_did_it_read import why_this_word
-from lab.questions.spot import Spot
 from lab.ui.play import LessonRun
 from lab.ui.quiz.asking import draw_checks
 
 
 def show(view: LessonRun) -> None:
     """Ask the three questions."""
-    spot = Spot.of(view.trace)
-    draw_checks(LESSON, [each(spot) for each in (halved, too_far, why_this_word)])
+    draw_checks(LESSON, [each() for each in (halved, too_far, why_this_word)])

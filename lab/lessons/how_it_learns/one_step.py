@@ -17,7 +17,6 @@ from lab.lessons.how_it_learns import LESSON
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
-from lab.questions.spot import Spot
 from lab.toy import one_step
 from lab.toy.data import letter
 from lab.toy.one_step import RATES, REACH, Slope, Weight, descent, sentences, slope
@@ -193,7 +192,7 @@ def show(view: LessonRun) -> None:
     say(ALL)
     _show_rate(plan)
     say(BATCH.format(count=sentences(plan)))
-    ask_beside(LESSON, which_way(Spot.of(view.trace)))
+    ask_beside(LESSON, which_way())
     code(one_step.slope, one_step.descent)
 
 

@@ -237,7 +237,7 @@ def show(view: SentencesView) -> None:
         draw(partial(block, trace, a, b, AVERAGE, top=1.0), "block-mean")
     found = reading(trace, a, b, head)
     meaning(f"{found} {STORY}" if story else found)
-    if view.toy or not predict(LESSON, whose_link(view.spot)):
+    if view.toy or not predict(LESSON, whose_link()):
         return
     link = asked(trace, a, b, head)
     if link is None:

@@ -169,5 +169,5 @@ def show(view: SentencesView) -> None:
     if view.trace.model.id == PAIRED:
         draw_checks(LESSON, pair_checks(*(text.split() for text in view.sentences.texts)))
         return
-    draw_checks(LESSON, [each(view.spot) for each in (hidden_by_a_mean, one_token_back, no_border)])
+    draw_checks(LESSON, [each() for each in (hidden_by_a_mean, one_token_back, no_border)])
     draw_challenge(LESSON, WANTED.format(looks=LOOKS), "Two sentences, with _ in the second", judge)

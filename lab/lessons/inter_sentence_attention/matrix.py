@@ -133,7 +133,7 @@ def show(view: SentencesView) -> None:
     st.caption(READINGS[measure] + WITHOUT.format(outside=view.outside, removed=removed, a=a + 1) * left_out + CLICK)
     meaning(reading(trace, a, b, left_out))
     _show_behind(view, measure, left_out)
-    if ask_beside(LESSON, longer_gets_more(view.spot)):
+    if ask_beside(LESSON, longer_gets_more()):
         if story_text and left_out:
             say_more(story(trace))
         st.latex(formula(trace, a, b, left_out))

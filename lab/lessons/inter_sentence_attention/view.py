@@ -13,7 +13,6 @@ from lab.course.pages import CHECK, lesson_of
 from lab.course.sentences.looks import as_read
 from lab.course.words import escaped, named
 from lab.models.trace import Trace
-from lab.questions.spot import Spot
 from lab.text.sentences.unavailable import SentencesUnavailable
 from lab.ui import selection, sidebar
 from lab.ui.page import LessonPage
@@ -46,11 +45,6 @@ class SentencesView:
     @property
     def sentences(self) -> Sentences:
         return split(self.trace)
-
-    @property
-    def spot(self) -> Spot:
-        """A place in the run: the questions of this lesson are about no head and no token."""
-        return Spot(self.trace, 0, 0, 0, 0)
 
     @property
     def can_leave_out(self) -> bool:

@@ -19,7 +19,6 @@ from lab.models.trace import Trace, trace_encoding
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
-from lab.questions.spot import Spot
 from lab.ui import runs
 from lab.ui.play import LessonRun
 from lab.ui.quiz.asking import draw_checks
@@ -114,7 +113,7 @@ def why_hidden() -> Question | None:
 
 def show(view: LessonRun) -> None:
     """Ask the three questions, and draw the challenge."""
-    draw_checks(LESSON, [each(Spot(view.trace, 0, 0, 0, 0)) for each in (negated, why_hidden, shifted)])
+    draw_checks(LESSON, [each() for each in (negated, why_hidden, shifted)])
     draw_challenge(LESSON, WANTED, "A sentence with France and _", look_at_entry)
 
 

@@ -12,7 +12,7 @@ from lab.analysis.words.predictions import Prediction, candidates
 from lab.course.words import quoted
 from lab.lessons.masked_language_model import LESSON
 from lab.lessons.masked_language_model.softmax import show_softmax, written_out
-from lab.lessons.masked_language_model.view import show_numbers, spot_of, tells_story
+from lab.lessons.masked_language_model.view import show_numbers, tells_story
 from lab.models import forward
 from lab.models.trace import Trace
 from lab.questions.asking import asks
@@ -113,7 +113,7 @@ def show(view: PredictionView) -> Trace:
     say(_HEAD.format(numbers=view.model.config.width, prepares=prepares, bias=bias))
     _show_logits(view)
     say(_SOFTMAX)
-    if predict(LESSON, others_fall(spot_of(view))):
+    if predict(LESSON, others_fall()):
         _show_probabilities(view, prediction)
     code(forward.vocabulary_logits, Prediction)
     return view.trace

@@ -23,7 +23,7 @@ from lab.course.words import escaped, quoted, spoken
 from lab.evidence import story
 from lab.evidence.story import CourseStory
 from lab.lessons.masked_language_model import LESSON, figures
-from lab.lessons.masked_language_model.view import spot_of, tells_story
+from lab.lessons.masked_language_model.view import tells_story
 from lab.models.encoding import TextError
 from lab.models.trace import Trace
 from lab.questions.asking import asks
@@ -115,7 +115,7 @@ def show(view: PredictionView) -> Trace:
     """Show what the model says if one vector comes from another sentence, and the same over the list of countries."""
     ours = tells_story(view)
     say(_TASK if ours else _OWN_TASK)
-    if not predict(LESSON, when_it_learns(spot_of(view))):
+    if not predict(LESSON, when_it_learns()):
         return view.trace
     typed = SECOND_TEXT.line("The second sentence, with _ for the blank", placeholder=RIVAL if ours else "").strip()
     if not typed and not ours:

@@ -15,7 +15,6 @@ from lab.course.sentences.looks import is_story
 from lab.figures.sentence import sentence
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
-from lab.questions.spot import Spot
 from lab.ui import runs
 from lab.ui.page import LessonPage
 from lab.ui.parameters import TEMPERATURE
@@ -62,11 +61,6 @@ def look_at_writer(page: LessonPage, trace: Trace) -> PredictionView | None:
 def tells_story(view: PredictionView) -> bool:
     """Return whether the view is the blank of the course's sentence, about which the findings are written."""
     return is_story(view.trace) and not view.chosen
-
-
-def spot_of(view: PredictionView) -> Spot:
-    """The spot of the place on screen."""
-    return Spot(view.trace, 0, 0, view.place, view.place)
 
 
 def choose_temperature() -> float:

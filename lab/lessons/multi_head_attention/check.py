@@ -86,7 +86,7 @@ def judge(entry: str) -> ChallengeVerdict:
 
 def show(view: OneHead) -> None:
     """Ask the three questions, and set the challenge."""
-    draw_checks(LESSON, [each(view.spot) for each in (why_several, ten_others, zero_or_mean)], of=view.place)
+    draw_checks(LESSON, [each() for each in (why_several, ten_others, zero_or_mean)])
     if told := story.known(runs.model(DEFAULT_MODEL)):
         draw_challenge(LESSON, wanted(told), "Two countries", judge)
 

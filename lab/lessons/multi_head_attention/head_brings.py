@@ -232,7 +232,7 @@ def show(view: OneHead) -> Trace | None:
         )
     )
     show_sentence(view, arcs=False)
-    if not predict(LESSON, two_heads_swapped(view.spot)):
+    if not predict(LESSON, two_heads_swapped()):
         return own.run
     other = _choose_other(view)
     if other is None:

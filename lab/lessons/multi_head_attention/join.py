@@ -124,7 +124,7 @@ def show(view: OneHead) -> None:
     sizes = {"count": config.heads, "d_k": config.head_width, "d": config.width}
     say(IDEA.format(query=query, bias=BIAS * config.biases, **sizes))
     st.latex(shapes(view.trace))
-    if not ask_beside(LESSON, another_cut(view.spot)):
+    if not ask_beside(LESSON, another_cut()):
         return
     say(SPLIT.format(d_k=config.head_width, bias=", and $b_O$ is one more" * config.biases))
     draw(partial(lengths_of_heads, view.trace, view.layer.index, view.query), "lengths-of-heads")

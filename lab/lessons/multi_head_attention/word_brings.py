@@ -180,7 +180,7 @@ def show(view: OneHead) -> Trace | None:
         say(cannot_predict(view.trace.model) or NOTHING)
         return None
     show_sentence(view, arcs=False)
-    if not predict(LESSON, without_capital(view.spot)):
+    if not predict(LESSON, without_capital()):
         return asked.run
     rows = cut_off(asked)
     if len(rows) < 2:

@@ -122,7 +122,7 @@ def show(view: OneHead) -> None:
     if n > TOKENS or d_k > DIMENSIONS:
         st.caption(f"The figure shows at most {TOKENS} tokens and {DIMENSIONS} dimensions, around the chosen pair.")
     meaning(reading(view.spot))
-    if not predict(LESSON, twice_as_long(view.spot)):
+    if not predict(LESSON, twice_as_long()):
         return
     _show_formula(view)
     if view.trace.model.id == CONSTRUCTED:

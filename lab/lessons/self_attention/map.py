@@ -153,7 +153,7 @@ def show(view: OneHead) -> None:
     say(IDEA.format(layer=spot.layer + 1, head=spot.head + 1))
     one_head.show_sentence(view)
     meaning(f"{reading(spot)} {ARCS}" if is_story_row(spot) else reading(spot))
-    if not predict(LESSON, looks_back(spot)):
+    if not predict(LESSON, looks_back()):
         return
     say(MAP)
     one_head.show_map(view)

@@ -6,11 +6,9 @@ from lab.lessons.tokenization import LESSON
 from lab.lessons.tokenization.pieces import unknown_sign, why_this_cut
 from lab.lessons.tokenization.tokens import in_capitals
 from lab.lessons.tokenization.view import TokenizationView
-from lab.questions.spot import Spot
 from lab.ui.quiz.asking import draw_checks
 
 
 def show(view: TokenizationView) -> None:
     """Ask the three questions."""
-    spot = Spot.of(view.trace)
-    draw_checks(LESSON, [each(spot) for each in (why_this_cut, in_capitals, unknown_sign)])
+    draw_checks(LESSON, [each() for each in (why_this_cut, in_capitals, unknown_sign)])

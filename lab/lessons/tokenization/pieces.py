@@ -18,7 +18,6 @@ from lab.lessons.tokenization.words import about_lookup, about_merge, about_uncu
 from lab.questions.asking import asks
 from lab.questions.basis import bet, derivable
 from lab.questions.question import Option, Question
-from lab.questions.spot import Spot
 from lab.text.tokenizers.bpe import BpeWord, byte_symbols
 from lab.text.tokenizers.steps import tokenization_steps
 from lab.text.tokenizers.wordpiece import WordSteps
@@ -174,7 +173,7 @@ def show(view: TokenizationView) -> None:
     say(WHOLE.format(word=word.text.strip().title()) if word == brought else IDEA)
     _show_cut(view, word)
     meaning(said(word))
-    ask_beside(LESSON, another_word(Spot.of(view.trace)))
+    ask_beside(LESSON, another_word())
     say(LANGUAGES.format(pieces=joined(cut_alone(view.reading.tokenizer, RARE[1]).pieces)))
     link_to_toy("Where does a vocabulary come from? Watch how one is learned", MERGE_STEP)
 

@@ -17,7 +17,6 @@ from lab.lessons.tokenization.view import TokenizationView, show_rows
 from lab.questions.asking import asks
 from lab.questions.basis import bet, derivable
 from lab.questions.question import Option, Question
-from lab.questions.spot import Spot
 from lab.toy.data import ToyData
 from lab.ui.chips import draw_chips
 from lab.ui.frame.closing import meaning, try_this
@@ -115,7 +114,7 @@ def show(view: TokenizationView) -> None:
     say(IDEA.format(model=view.model, size=trace.model.config.vocabulary))
     draw_chips(encoding_chips(encoding), ids=encoding.token_ids)
     st.caption(CAPTION + DASHED * any(encoding.special))
-    if not ask_beside(LESSON, next_in_the_list(Spot.of(trace))):
+    if not ask_beside(LESSON, next_in_the_list()):
         return
     meaning(reading(view.reading) + WRITTEN * is_story(trace))
     try_this("one word in three spellings.", f"Take {CAFES}", {TEXT: CAFES})

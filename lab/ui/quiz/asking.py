@@ -24,20 +24,20 @@ Questions = Sequence[Question | None]
 
 
 def draw_checks(
-    lesson: str, questions: Questions, most: int = 3, *, of: str = "", figures: Figures | None = None, text: str = ""
+    lesson: str, questions: Questions, most: int = 3, *, of: str = "", figures: Figures | None = None
 ) -> None:
     """Ask ``most`` of the questions that this trace decides clearly; the first try counts.
 
     A wrong answer gets a hint, a second wrong answer the explanation. The checks and their answers stay until the
     learner asks for new checks; they remain about the sentence, layer and head (``of``) that were chosen at first.
-    ``figures``, by the question's id, are drawn beside a question; ``text`` is the lesson's text if it was not the
-    learner's own. While a class is taught, nothing is kept or counted, and a button reveals each answer.
+    ``figures``, by the question's id, are drawn beside a question. While a class is taught, nothing is kept or counted,
+    and a button reveals each answer.
     """
     seed = parameters.SEED.chosen()
     pool = [replace(question, lesson=lesson) for question in questions if question is not None]
 
     def drawn(before: OnScreen | None = None) -> OnScreen:
-        return OnScreen.now(pool, most, seed, of, figures or {}, before).about_text(text)
+        return OnScreen.now(pool, most, seed, of, figures or {}, before)
 
     st.header("Check yourself")
     if parameters.TEACH.chosen():
@@ -47,8 +47,8 @@ def draw_checks(
                 _show(lesson, number, question, kept)
         offer_files(lesson, kept)
     else:
-        name = list_of(lesson)
-        before = stored(name) or brought_back(name, partial(OnScreen.again, pool, seed, of, figures or {}), text)
+        name = list_of(lesson, about_run=not all(each.always for each in pool))
+        before = stored(name) or _brought_back(name, partial(OnScreen.again, pool, seed, of, figures or {}))
         before = before if before is not None and before.seed == seed else None
         kept = drawn(before) if before is None or before.done else before
         keep(name, kept)
@@ -58,14 +58,14 @@ def draw_checks(
             with _box(lesson, kept, question):
                 ask_one(lesson, number, question, kept, name)
         fresh = any(each.key not in kept.listed.asked for each in selected(pool, len(pool), seed))
-        _offer_new(lesson, kept, fresh)
+        _offer_new(name, kept, fresh)
     if not kept.questions:
         st.markdown("None of the questions has a clear answer for this sentence. Try a longer one.")
 
 
-def list_of(lesson: str) -> str:
-    """The name under which a lesson's checks are kept; checks about the lesson's toy have a name of their own."""
-    return f"{lesson}.toy" if parameters.MODE.chosen() == parameters.TOY else lesson
+def list_of(lesson: str, *, about_run: bool) -> str:
+    """The name under which a lesson's checks are kept; checks about the run of a toy have a name of their own."""
+    return f"{lesson}.toy" if about_run and parameters.MODE.chosen() == parameters.TOY else lesson
 
 
 def stored(name: str) -> OnScreen | None:
@@ -77,14 +77,10 @@ def stored(name: str) -> OnScreen | None:
     return kept if isinstance(kept, OnScreen) and shown is not None and kept.listed.asked == shown.asked else None
 
 
-def brought_back(name: str, again: Callable[[CheckList], OnScreen | None], text: str = "") -> OnScreen | None:
-    """Return the questions on screen before a reload; ``again`` returns them if it can ask them again, otherwise None.
-
-    ``text`` is the same as in :func:`draw_checks`.
-    """
+def _brought_back(name: str, again: Callable[[CheckList], OnScreen | None]) -> OnScreen | None:
+    """Return the questions on screen before a reload; ``again`` returns them if it can ask them again, else None."""
     shown = progress().shown.get(name)
-    found = None if shown is None else again(shown)
-    return None if found is None else found.about_text(text)
+    return None if shown is None else again(shown)
 
 
 def keep(name: str, asked: OnScreen) -> None:
@@ -98,21 +94,21 @@ def keep(name: str, asked: OnScreen) -> None:
 
 def ask_about(lesson: str, link: Mapping[str, str]) -> None:
     """Ask the checks of a lesson about the selection that ``link`` names, unless they are about it already."""
-    kept = stored(list_of(lesson))
+    name = list_of(lesson, about_run=True)
+    kept = stored(name)
     if kept is not None and dict(kept.link) != dict(link):
-        _ask_new(lesson)
+        _ask_new(name)
 
 
-def _ask_new(lesson: str) -> None:
-    """Ask other questions next time."""
-    name = list_of(lesson)
+def _ask_new(name: str) -> None:
+    """Ask other questions of a list next time."""
     if (kept := stored(name)) is not None:
         st.session_state[f"_asked.{name}"] = replace(kept, done=True)
 
 
-def _offer_new(lesson: str, kept: OnScreen, fresh: bool) -> None:
+def _offer_new(name: str, kept: OnScreen, fresh: bool) -> None:
     """Say what the questions are about; if there are more questions, draw the button for new questions."""
-    if all(each.subject == "always" for each in kept.questions):
+    if all(each.always for each in kept.questions):
         return  # they are about no sentence, and there are no others
     changed = (
         "" if selection.what_runs(selection.current()) == kept.run else " You have changed the sentence or the model."
@@ -120,8 +116,8 @@ def _offer_new(lesson: str, kept: OnScreen, fresh: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{stopped(about(kept.link, kept.of))}{changed}", width="content")
         if fresh or changed:
-            label, icon, key = "New questions", ":material/refresh:", f"_new.{lesson}"
-            st.button(label, key=key, icon=icon, on_click=_ask_new, args=(lesson,))
+            label, icon, key = "New questions", ":material/refresh:", f"_new.{name}"
+            st.button(label, key=key, icon=icon, on_click=_ask_new, args=(name,))
 
 
 def _box(lesson: str, kept: OnScreen, question: Question) -> AbstractContextManager[object]:
@@ -194,7 +190,7 @@ def ask_one(lesson: str, number: int, question: Question, kept: OnScreen, name: 
 def counted_as(lesson: str, question: Question) -> str:
     """Return the name of a check in the progress of a lesson; a question that returns has its lesson's name before."""
     name = question.id if question.lesson == lesson else f"{question.lesson}.{question.id}"
-    return f"{TOY}{name}" if parameters.MODE.chosen() == parameters.TOY else name
+    return f"{TOY}{name}" if parameters.MODE.chosen() == parameters.TOY and not question.always else name
 
 
 def _tries(name: str, question: Question) -> tuple[int, ...]:
@@ -208,7 +204,7 @@ def _answer(key: str, name: str, lesson: str, question: Question, link: Mapping[
     """Note the answer before the page is drawn again, so that the header already counts it."""
     choice, shown = st.session_state.get(key), progress().shown.get(name)
     if isinstance(choice, int) and shown is not None:
-        about = {} if question.subject == "always" else link
+        about = {} if question.always else link
         now = progress().answered(lesson, counted_as(lesson, question), answer_to(question, choice, about))
         remember(now.showing(name, shown.tried(question.key, question.kept_as(choice))))
         if name == lesson and progress().shown[name].tries.keys() >= set(shown.asked):

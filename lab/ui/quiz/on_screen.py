@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from lab.charts.base.figure import Figure
 from lab.course.words import quoted
@@ -59,10 +59,6 @@ class OnScreen:
         drawn_beside = {each.id: figures[each.id]() for each in drawn if each.id in figures}
         run = selection.what_runs(selection.current())
         return cls(tuple(drawn), drawn_beside, seed, of, run, selection.link(), listed)
-
-    def about_text(self, text: str) -> OnScreen:
-        """Return these checks, noted as being about the lesson's own ``text``; "" means the learner's text."""
-        return replace(self, link={**self.link, "text": text}) if text else self
 
 
 _SHOWN = 120  # characters of a text that a caption names

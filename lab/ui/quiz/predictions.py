@@ -76,7 +76,10 @@ def ask_beside(lesson: str, question: Question | None) -> bool:
     question = reordered(replace(question, lesson=lesson), chosen[parameters.SEED])
     if chosen[parameters.TEACH]:
         return _shown_to_class(lesson, question, hashed(*selection.what_runs(chosen)), "_beside")
-    name, known = f"_beside.{_toy()}{lesson}.{question.id}", progress().predictions.get(_step(lesson), {})
+    name, known = (
+        f"_beside.{_toy(question)}{lesson}.{question.id}",
+        progress().predictions.get(_step(lesson, question), {}),
+    )
     asking = question.key not in known or st.session_state.get(f"{name}.asking") == question.key
     with st.container(border=True):
         if asking:
@@ -124,7 +127,7 @@ def _shown_to_class(lesson: str, question: Question, run: str, where: str) -> bo
 
 def _predicted(lesson: str, question: Question, in_sight: bool) -> bool:
     """Draw the question, the button that opens it, or its outcome. Returns whether the figure may be seen."""
-    step, name = _step(lesson), f"_predict.{_toy()}{lesson}.{question.id}"
+    step, name = _step(lesson, question), f"_predict.{_toy(question)}{lesson}.{question.id}"
     asked = question.key
     known = progress().predictions.get(step, {})
     in_sight = in_sight or step in progress().predictions
@@ -141,13 +144,14 @@ def _predicted(lesson: str, question: Question, in_sight: bool) -> bool:
     return True
 
 
-def _step(lesson: str) -> str:
+def _step(lesson: str, question: Question | None = None) -> str:
     """Return the name of the step on screen in the learner's progress; the step of a toy has a name of its own."""
-    return f"{_toy()}{lesson}/{step_on_screen(lesson)}"
+    return f"{_toy(question)}{lesson}/{step_on_screen(lesson)}"
 
 
-def _toy() -> str:
-    return TOY if parameters.MODE.chosen() == parameters.TOY else ""
+def _toy(question: Question | None) -> str:
+    about_toy = parameters.MODE.chosen() == parameters.TOY and not (question is not None and question.always)
+    return TOY if about_toy else ""
 
 
 def _say(question: Question, *, beside: bool = False) -> None:
@@ -173,7 +177,7 @@ def _ask(lesson: str, name: str, question: Question, *, beside: bool = False) ->
 def _commit(lesson: str, name: str, question: Question, choice: int | None) -> None:
     """Note the learner's answer; None if the question was skipped."""
     kept = None if choice is None else question.kept_as(choice)
-    remember(progress().predicted(_step(lesson), question.key, kept))
+    remember(progress().predicted(_step(lesson, question), question.key, kept))
     did(lesson)
     _set_asking(name, "")
 

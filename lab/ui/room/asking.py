@@ -50,7 +50,7 @@ def offer(
         of = place(parameters.LAYER.chosen() - 1, parameters.HEAD.chosen() - 1)
     shown_at = shown | {parameters.STEP.name: parameters.STEP.chosen()}
     # A written question says itself what it is about, whatever is on screen.
-    says = "" if question.subject == "always" else question.about or about(shown, of)
+    says = "" if question.always else question.about or about(shown, of)
     asked = replace(question, lesson=lesson, about=says, link=shown_at)
     st.session_state.setdefault(OFFERED, {})[asked.prompt] = (asked, figure)
     for kind in question.kinds:

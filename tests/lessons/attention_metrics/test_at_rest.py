@@ -35,7 +35,7 @@ def test_what_is_written_of_the_course_is_that_of_hugging_face(told: Told) -> No
     shares = [float(each) for each in re.findall(r"\d\.\d\d", said)]
     assert (shares[0], shares[-1]) == pytest.approx((rest[5, 3], effects[5, 3]), abs=0.006)
     assert told.paris * np.exp(told.changes[5, 3]) == pytest.approx(0.25, abs=0.005)
-    asked = at_rest.rests_and_works(None)  # type: ignore[arg-type]
+    asked = at_rest.rests_and_works()
     assert asked is not None and asked.options[asked.answer].text.startswith("Without 6-4")
     # Over all heads within the band, within layers below it.
     rho, within = correlation(rest, effects), np.mean([correlation(*pair) for pair in zip(rest, effects, strict=True)])

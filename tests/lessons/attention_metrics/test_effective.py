@@ -58,7 +58,7 @@ def test_what_is_written_of_the_sharpest_rows(told: Told) -> None:
     words = [head for head, token in best.items() if token not in MARKS | {"[MASK]"}]
     assert len(words) == 3 and {best[each] for each in best if each not in words} == {"[CLS]", "[MASK]"}
     assert "three look at another\nword" in STORY and "seven at [CLS]" in STORY
-    asked = at_how_many(None)  # type: ignore[arg-type]
+    asked = at_how_many()
     assert asked is not None and asked.options[asked.answer].text == f"At {keys[5, 3]:.1f}"
     assert told.maps[5, 3, blank, told.tokens.index("france")] == pytest.approx(0.96, abs=0.005)
 
@@ -69,5 +69,5 @@ def test_a_row_gets_narrower_as_its_largest_weight_grows() -> None:
     grown[4, grown[4].argmax()] += 0.2
     grown /= grown.sum(-1, keepdims=True)
     before, after = (float(effective_keys(each[None])[0, 4]) for each in (weights, grown))
-    asked = one_weight_more(None)  # type: ignore[arg-type]
+    asked = one_weight_more()
     assert after < before and asked is not None and asked.options[asked.answer].text == "It gets smaller"

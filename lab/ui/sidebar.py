@@ -14,7 +14,7 @@ from lab.models.catalogue import twin_of
 from lab.toy.tasks import task_named
 from lab.ui import parameters, runs, teaching
 from lab.ui.frame.closing import tries_a_text
-from lab.ui.texts import begin, use_texts
+from lab.ui.texts import begin, pass_by, use_texts
 from lab.ui.toys.controls import OWN_CONTROLS, heads, numbers
 from lab.ui.toys.toy_runs import ask_for_training
 
@@ -68,6 +68,8 @@ def _show_input(opened: Lesson | Bench | None, model: str, *, text: bool) -> Non
     """
     with controls():
         toy = opened is not None and bool(opened.toy) and parameters.MODE.chosen() == parameters.TOY
+        if toy and isinstance(opened, Lesson):
+            pass_by(f"{opened.id}/{_coming(opened)}")
         if text and not toy:
             first = _begin_texts(opened)
             text = not (isinstance(opened, Lesson) and brings_its_own_words(opened))
@@ -129,7 +131,9 @@ def keep_model() -> None:
 
 def brings_its_own_words(lesson: Lesson) -> bool:
     """Return whether the step that comes does not read the sentence on the page, nor a head that one could choose."""
-    coming = parameters.STEP.coming([step.name for step in lesson.steps])
+    coming = _coming(lesson)
+    if parameters.TEACH.chosen():
+        return False  # a class can be asked about a sentence of its own
     return parameters.MODE.chosen() != parameters.TOY and any(
         step.own_words for step in lesson.steps if step.name == coming
     )
@@ -139,8 +143,12 @@ def _begin_texts(opened: Lesson | Bench | None) -> str:
     """Choose the sentence of the page, and return the one with which it begins."""
     if not isinstance(opened, Lesson):
         return begin("")
-    step = parameters.STEP.coming([step.name for step in opened.steps])
+    step = _coming(opened)
     return begin(opened.text_at(step), f"{opened.id}/{step}", tried=tries_a_text())
+
+
+def _coming(opened: Lesson) -> str:
+    return parameters.STEP.coming([step.name for step in opened.steps])
 
 
 def _texts(opened: Lesson | Bench | None, first: str) -> None:

@@ -71,6 +71,11 @@ def begin(own: str, at: str = "", *, tried: bool = False) -> str:
     return first
 
 
+def pass_by(at: str) -> None:
+    """Note that a step is on screen that shows no text: a toy's."""
+    st.session_state[_AT] = at
+
+
 def _lesson(at: str) -> str:
     return at.partition("/")[0]
 
@@ -166,7 +171,7 @@ def show_switch(course: str) -> None:
             st.button("Take the course’s model", key="_course_model", type="tertiary", on_click=_take_model)
         elif whose() == COURSE and _looks_elsewhere():
             st.caption("You look at another head, layer or neuron than the course.", width="content")
-            st.button("Look where the course does", key="_course_head", type="tertiary", on_click=_forget_places)
+            st.button("Look where the course does", key="_course_head", type="tertiary", on_click=_look_back)
 
 
 def _switch(course: str) -> None:
@@ -192,6 +197,16 @@ def _take_typed() -> None:
 
 def _take_model() -> None:
     MODEL.set(DEFAULT_MODEL)
+
+
+def _look_back() -> None:
+    """Choose the head with which the page began, and no token or neuron. The widgets are on screen, so they are set."""
+    for parameter in (*_IN_TEXT, NEURON):
+        parameter.set(parameter.default)
+    for choice, first in zip((LAYER, HEAD), st.session_state[FIRST_HEAD][1], strict=True):
+        if first is not None:
+            choice.set(first)
+    st.session_state.pop(SEEN, None)
 
 
 def _looks_elsewhere() -> bool:

@@ -34,7 +34,7 @@ def click_cell(page: Page, place: int) -> None:
 
 @pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
 def test_a_click_on_the_map_of_heads_chooses_one(lab: Lab, page: Page) -> None:
-    open_step(lab, page, "/Attention_metrics?step=Six+numbers")
+    open_step(lab, page, "/Attention_metrics?step=The+six+numbers")
     click_cell(page, 2 * 12 + 3)
     expect(page).to_have_url(re.compile("layer=3.*head=4|head=4.*layer=3"))
 

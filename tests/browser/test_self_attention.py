@@ -71,3 +71,17 @@ def test_the_badge_is_a_ring_until_it_is_opened_and_stays_open(lab: Lab, page: P
     expect(page.get_by_role("button", name="steps match Hugging Face")).to_be_visible(timeout=30_000)
     expect(page.get_by_role("dialog").get_by_text("steps were compared number by number")).to_be_visible()
     expect(badge).to_have_count(0)
+
+
+def test_who_took_another_head_along_is_led_back_to_the_course_s(lab: Lab, page: Page) -> None:
+    """In a browser, layer and head are bound to the address then, from which nothing can be taken away."""
+    open_map(page, f"{lab.url}/Self-attention?{urlencode({'step': 'Where does it look?'})}")
+    page.get_by_role("button", name="Head 6").click()
+    wait_idle(page)
+    page.get_by_role("button", name="Next: Build a row").click()
+    wait_idle(page)
+    page.get_by_role("button", name="Look where the course does").click()
+    wait_idle(page)
+    assert page.get_by_test_id("stException").count() == 0
+    expect(page.get_by_role("button", name="Look where the course does")).to_have_count(0)
+    assert "head=6" not in page.url

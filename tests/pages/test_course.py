@@ -76,14 +76,14 @@ def answer_all(at: AppTest) -> None:
 
 
 def test_lessons_are_walked_by_their_own_buttons_and_counted() -> None:
-    """A third of them each with a GPT-2, with a toy if the lesson has one, and with a BERT; the toy changes nothing."""
+    """A third of them each with a GPT-2, with a toy if the lesson has one, and with a BERT."""
     at, steps = visit(), dict[str, int]()
     for lesson, kind_of_input in zip(LESSONS, cycle(("lab-gpt2", "Toy", "lab-bert")), strict=False):
         at.switch_page(lesson.page).run()
         kind = kind_of_input if lesson.toy or kind_of_input != "Toy" else "lab-bert"
         if lesson.toy:
             at.segmented_control(key="mode").set_value("Toy" if kind == "Toy" else "Sentence").run()
-        if kind != "Toy":
+        if kind != "Toy" and "model" in {each.key for each in at.selectbox}:
             at.selectbox(key="model").set_value(kind).run()
         turn_to(at, steps_of(at)[0])
         steps[lesson.id] = 1
@@ -95,13 +95,12 @@ def test_lessons_are_walked_by_their_own_buttons_and_counted() -> None:
             steps[lesson.id] += 1
         if kind == "Toy":
             del steps[lesson.id]
-            assert not re.search(r"of \d+ checks", badges(at)), lesson.id
         else:
             assert re.search(r"[1-9] of \d+ checks", badges(at)), lesson.id
         after = LESSONS[LESSONS.index(lesson) + 1].title if lesson is not LESSONS[-1] else "The story in pictures"
         assert after in at.button(key="_next_page").label
     to_course(at)
-    assert min(steps.values()) >= 4
+    assert min(steps.values()) >= 3
     done = re.findall(r"(\d+) of (\d+) steps", badges(at))
     assert done == [(str(walked), str(walked)) for walked in steps.values()]
 
@@ -124,31 +123,29 @@ def test_an_answer_is_counted_on_both_pages() -> None:
     assert "Missed" not in words(at)
 
 
-def test_a_missed_check_is_reviewed_and_leads_back_to_its_sentence() -> None:
-    at = visit("5_Attention_metrics.py", step="check", layer="2", head="3", text=TEXT)
+def test_a_missed_check_is_reviewed_and_leads_back() -> None:
+    at = visit("5_Attention_metrics.py", step="check")
     answer(at, right=False)
     (missed,) = [one for _, one in at.session_state["progress"].missed()]
-    at.text_area(key="text").set_value("Another sentence.").run()
     to_course(at)
     shown = words(at).replace("\\", "")
     assert at.session_state["progress"].count(lesson_of("attention-metrics")).right == 0
-    assert f"Asked about “\u2068{TEXT}\u2069”" in shown
+    assert "Asked about" not in shown  # a written question is about no sentence of the learner
     for text in (missed.question, missed.chosen, missed.right, missed.why_right):
         assert text in shown
     at.button(key="_missed.0").click().run()
-    assert not at.exception and {each.icon for each in at.warning} <= {":material/lightbulb:"}  # a hint
-    assert at.title[0].value == "Attention metrics"
-    assert at.text_area(key="text").value == TEXT
-    assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (2, 3)
-    assert step_of(at) == "check"
+    assert not at.exception and at.title[0].value == "Attention metrics" and step_of(at) == "check"
     assert missed.question in words(at).replace("\\", "")
 
 
-def test_a_sentence_too_long_to_keep_is_said() -> None:
-    at = lesson(text=f"{TEXT} {'x' * 600}")
-    answer(at, right=False)
-    assert "too long to store" in words(to_course(at))
-    assert not [button for button in at.button if button.key == "_missed.0"]
+def test_answers_to_the_questions_of_an_older_lab_are_told_and_steps_stay() -> None:
+    at = visit()
+    old = {"self-attention": {"done": ["map"], "checks": {"gone": {"correct": True}, "other": None}}}
+    content = {"lab": "Inside BERT", "version": 2, "lessons": old, "predictions": {"a/b": {"0" * 12: 1}}}
+    said = upload(at, json.dumps(content).encode())
+    assert "Your 2 answers to the old ones do not count any more" in said
+    assert at.session_state["progress"].done == {("self-attention", "map")}
+    assert not at.session_state["progress"].checks
 
 
 def test_a_downloaded_file_brings_the_progress_to_another_visit() -> None:
@@ -184,10 +181,8 @@ def test_a_hostile_file_is_shown_as_text_and_its_link_leads_nowhere_else() -> No
     said = upload(at, json.dumps({"lab": "Inside BERT", "version": 3, "lessons": content}).encode())
     assert "![x](" not in said and "does not know" in said
     at.button(key="_missed.0").click().run()
-    assert not at.exception
-    assert (at.text_area(key="text").value, at.selectbox(key="model").value) == ("<script>", DEFAULT_MODEL)
-    assert at.selectbox(key="layer").value == 6
-    assert "teach" not in at.query_params
+    assert not at.exception and at.selectbox(key="model").value == DEFAULT_MODEL
+    assert at.session_state["text"] != "../../etc/passwd" and "teach" not in at.query_params
 
 
 def test_a_seed_gives_everybody_the_same_checks_and_none_the_usual_ones() -> None:

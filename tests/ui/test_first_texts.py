@@ -22,7 +22,7 @@ ATTENTION, HEADS, JOBS, SENTENCES, BLANK = (
     "9_Masked_language_model.py",
 )
 OWN = "My own sentence stays."
-STEPS = {ATTENTION: "map", HEADS: "all-heads", JOBS: "kinds-of-words"}  # steps that read a head
+STEPS = {ATTENTION: "map", HEADS: "all-heads", JOBS: "radar"}  # steps that read a head
 
 
 def go_to(at: AppTest, page: str) -> AppTest:
@@ -50,13 +50,23 @@ def choose(at: AppTest, whom: str) -> AppTest:
 
 def test_a_lesson_begins_with_its_own_text_and_others_with_the_one_of_every_visit() -> None:
     at = visit(JOBS)
-    assert text(at) == DEFAULT_TEXT and whose(at) == "Course"
+    assert text(at) == STORY_TEXT and whose(at) == "Course"
     for page in (SENTENCES, ATTENTION):
         at = go_to(at, page)
         turn_to(at, "map" if page == ATTENTION else "matrix", keep=False)
-        assert text(at) == lesson_at(page).text != DEFAULT_TEXT
+        assert text(at) == lesson_at(page).text
         assert "text" not in at.query_params
-    assert text(go_to(at, JOBS)) == DEFAULT_TEXT
+    assert text(go_to(at, JOBS)) == STORY_TEXT
+
+
+def test_a_step_may_have_an_example_of_its_own() -> None:
+    at = visit(JOBS, step="radar")
+    at.session_state["token"] = 3
+    turn_to(at, "grammar", keep=False)
+    assert text(at) == "The keys to the cabinet [MASK] on the table." and whose(at) == "Course"
+    assert at.session_state["token"] == 0  # the tokens are others
+    turn_to(at, "radar", keep=False)
+    assert text(at) == STORY_TEXT and whose(at) == "Course"
 
 
 def test_a_text_of_the_learner_is_one_click_away_on_every_step() -> None:
@@ -245,3 +255,13 @@ def test_who_looks_elsewhere_in_the_course_s_sentence_is_told_and_led_back() -> 
     assert place(at) == (6, 4) and "another head" not in words(at)
     turn_to(at, "scale", keep=False)
     assert place(at) == (6, 4)
+
+
+def test_a_toy_that_goes_along_to_the_next_lesson_gives_way_to_the_sentence() -> None:
+    """The widgets of layer and head are on screen then, so that their address cannot be taken away."""
+    at = visit("5_Attention_metrics.py")
+    at.segmented_control(key="mode").set_value("Toy").run()
+    at.switch_page("pages/6_Head_specialization.py").run()
+    at.selectbox(key="head").set_value(2).run()
+    at.segmented_control(key="mode").set_value("Sentence").run()
+    assert not at.exception and at.title[0].value == "Head specialization"

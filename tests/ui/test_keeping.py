@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from lab.course.pages import lesson_of
 from lab.questions.progress import LearnerProgress
 from lab.questions.progress_file import read
 from tests.pages.apptest import ROOT, reveal, turn_to, visit, words
@@ -42,25 +41,11 @@ def answer(at: AppTest, options: list[int], begins: str = "_check.") -> None:
 def test_checks_and_their_answers_come_back_and_so_do_their_hints() -> None:
     at = visit(PAGE, **CHECK)
     answer(at, [1, 0])
-    answer(at, [1], "_earlier.")
     said = [[box.value for box in kind] for kind in (at.success, at.error, at.warning)]
     again = reloaded(at, PAGE, **CHECK)
     assert asked(again) == asked(at) and [value for _, value in asked(again)][:2] == [1, 0]
-    assert asked(again, "_earlier.") == asked(at, "_earlier.")
     assert [[box.value for box in kind] for kind in (again.success, again.error, again.warning)] == said
     assert again.session_state["progress"] == at.session_state["progress"]
-
-
-def test_new_questions_come_back_too_and_other_sentences_get_their_own() -> None:
-    page, birds = "5_Attention_metrics.py", "Birds fly south when the winter comes."
-    at = visit(page, **CHECK)
-    at.text_area(key="text").set_value(birds).run()
-    next(button for button in at.button if button.label == "New questions").click().run()
-    answer(at, [0])
-    assert asked(reloaded(at, page, **{**CHECK, "text": birds})) == asked(at)
-    other = reloaded(at, page, **CHECK)
-    assert asked(other) and all(value is None for _, value in asked(other))
-    assert other.session_state["progress"].count(lesson_of("attention-metrics")).answered == 1
 
 
 def test_a_prediction_comes_back_and_its_figure_is_in_sight() -> None:
@@ -86,21 +71,20 @@ def test_an_option_that_a_question_does_not_have_is_none() -> None:
     assert [value for _, value in asked(reloaded(at, PAGE, **CHECK))][:2] == [1, None]
 
 
-def test_a_toy_s_questions_and_those_about_sentences_never_mix() -> None:
+def test_a_written_question_is_the_same_before_a_toy() -> None:
     at = visit(PAGE, **CHECK)
     real = asked(at)
-    both = len(real) + len(asked(at, "_earlier."))
     answer(at, [1])
     at.segmented_control(key="mode").set_value("Toy").run()
     turn_to(at, "check")
-    toy = asked(at)
-    assert toy and not {label for label, _ in toy} & {label for label, _ in real}
-    answer(at, [0])
-    assert f"1 of {both} checks" in words(at), "the checks of a toy are not counted"
-    at.segmented_control(key="mode").set_value("Sentence").run()
-    turn_to(at, "check")
     assert [label for label, _ in asked(at)] == [label for label, _ in real] and asked(at)[0][1] == 1
-    assert f"1 of {both} checks" in words(at)
+    assert f"1 of {len(real)} checks" in words(at)
+
+
+def test_a_toy_s_own_questions_are_not_counted() -> None:
+    at = visit("7_Inter-sentence_attention.py", mode="Toy", step="check")
+    answer(at, [0])
+    assert asked(at)[0][1] == 0 and "of 3 checks" not in words(at)
 
 
 def test_start_afresh_forgets_every_answer() -> None:

@@ -14,9 +14,7 @@ from tests.sentences import CAT
 
 PAGE = "3_Self-attention.py"
 TEXTS = (CAT, "Birds fly south when the winter comes.")
-# Lessons that still ask about the sentence on the page: before a figure, and at the end.
-PREDICTS, CHECKS = "6_Head_specialization.py", "5_Attention_metrics.py"
-ASKED = "Compared with such a head, which kind"
+PREDICTS = "5_Attention_metrics.py"  # a lesson that asks before a figure, and at the end
 
 
 def buttons(at: AppTest) -> list[str]:
@@ -37,49 +35,30 @@ def charts(at: AppTest) -> int:
     return len(at.get("vega_lite_chart")) + len(at.get("arrow_vega_lite_chart"))
 
 
-def test_before_a_class_a_new_sentence_or_model_hides_the_answer() -> None:
-    at = visit(PREDICTS, teach="1", text=TEXTS[0], layer="2", step="kinds-of-words")
+def test_a_revealed_answer_can_be_hidden_again_and_is_so_for_every_sentence() -> None:
+    at = visit(PREDICTS, teach="1", text=TEXTS[0], layer="2", step="numbers")
+    assert "Reveal" in buttons(at) and not charts(at)
     press(at, "Reveal")
     assert "Hide again" in buttons(at) and charts(at)
     say(at, TEXTS[1])
-    assert "Reveal" in buttons(at) and not charts(at)
-    press(at, "Reveal")
-    say(at, TEXTS[0])
-    assert "Hide again" in buttons(at)  # this one was revealed
+    assert "Hide again" in buttons(at)  # the question is about no sentence
     press(at, "Hide again")
     assert "Reveal" in buttons(at) and not charts(at)
-    press(at, "Reveal")
-    at.selectbox(key="model").set_value("lab-gpt2").run()
-    assert "Reveal" in buttons(at) and not charts(at)
 
 
-def test_a_figure_stays_in_sight_with_a_new_sentence_and_the_question_is_offered_beside_it() -> None:
-    at = visit(PREDICTS, text=TEXTS[0], layer="2", step="kinds-of-words")
+def test_an_answer_shows_the_figure_and_stays_with_another_sentence_head_and_model() -> None:
+    at = visit(PREDICTS, text=TEXTS[0], layer="2", step="numbers")
     assert not charts(at)
     assert [label[:7] for label in at.radio[-1].options] == [f"**{letter}** ·"[:7] for letter in "ABC"]
     at.radio[-1].set_value(0).run()
     press(at, "Commit and show")
     assert charts(at) and "predicted" in words(at)
     say(at, TEXTS[1])
-    assert "Ask me again" not in buttons(at) and ASKED not in words(at) and charts(at)
-    press(at, "Ask me this step’s question")
-    assert ASKED in words(at) and "Commit and show" in buttons(at) and charts(at)
-    press(at, "Show me")
-    assert charts(at)
-    at.selectbox(key="model").set_value("lab-gpt2").run()
-    assert charts(at) and "Ask me this step’s question" in buttons(at)
-    at.selectbox(key="model").set_value("lab-minilm").run()
-    press(at, "Ask me this step’s question")
-    at.radio[-1].set_value(1).run()
-    press(at, "Commit and show")
     assert charts(at) and "predicted" in words(at)
-
-
-def test_another_head_leaves_the_figure_where_it_is() -> None:
-    at = press(visit(PREDICTS, text=TEXTS[0], layer="2", step="kinds-of-words"), "Show me")
-    for head in (2, 3, 4):
-        at.selectbox(key="head").set_value(head).run()
-        assert charts(at)
+    at.selectbox(key="head").set_value(3).run()
+    assert charts(at) and "predicted" in words(at)
+    at.selectbox(key="model").set_value("lab-gpt2").run()
+    assert charts(at) and "Ask me again" in buttons(at)
 
 
 def checks(at: AppTest) -> list[tuple[str, object]]:
@@ -92,36 +71,27 @@ def to(at: AppTest, step: str) -> AppTest:
     return at
 
 
-def test_checks_stay_while_head_sentence_step_and_page_change() -> None:
-    at = visit(CHECKS, step="Check", text=TEXTS[0], layer="2", head="3")
+def test_checks_stay_while_step_and_page_change() -> None:
+    at = visit(PREDICTS, step="Check")
     for radio in [radio for radio in at.radio if str(radio.key).startswith("_check.")]:
         at.radio(key=str(radio.key)).set_value(1).run()
     answered = checks(at)
     assert len(answered) == 3 and all(value == 1 for _, value in answered)
-    at.selectbox(key="head").set_value(5).run()
-    assert checks(at) == answered
-    say(at, TEXTS[1])
-    assert checks(at) == answered
-    assert "You have changed the sentence or the model." in words(at) and "layer 2, head 3" in words(at)
-    to(to(at, "by-hand"), "check")
+    to(to(at, "at-rest"), "check")
     assert checks(at) == answered
     at.query_params.clear()
     at.switch_page("pages/1_Tokenization.py").run()
     at.query_params["step"] = "Check"
-    at.switch_page(f"pages/{CHECKS}").run()
-    assert checks(at) == answered
-    press(at, "New questions")
-    new = checks(at)
-    assert new and {label for label, _ in new} != {label for label, _ in answered}
-    assert all(value is None for _, value in new) and "You have changed" not in words(at)
+    at.switch_page(f"pages/{PREDICTS}").run()
+    assert checks(at) == answered and "New questions" not in buttons(at)
 
 
-def test_new_questions_are_offered_only_if_there_are_others() -> None:
-    written = to(visit("8_Feed-forward_and_LayerNorm.py"), "check")
-    assert len(checks(written)) == 3 and "New questions" not in [button.label for button in written.button]
-    at = to(visit(CHECKS, text=TEXTS[0]), "check")
-    say(at, TEXTS[1])
-    assert "New questions" in [button.label for button in at.button]
+def test_new_questions_about_a_toy_are_offered_if_there_are_others() -> None:
+    at = to(visit("1_Tokenization.py", mode="Toy", toy_weights="Constructed"), "check")
+    first = checks(at)
+    if "New questions" in buttons(at):
+        press(at, "New questions")
+        assert {label for label, _ in checks(at)} != {label for label, _ in first}
 
 
 def test_new_questions_of_the_same_sentence_are_others_first() -> None:

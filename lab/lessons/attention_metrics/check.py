@@ -11,11 +11,11 @@ from lab.course.sentences.looks import STORY_TEXT
 from lab.lessons.attention_metrics import LESSON
 from lab.lessons.attention_metrics.at_rest import asked_of
 from lab.lessons.attention_metrics.effective import one_weight_more, widths
-from lab.lessons.attention_metrics.numbers import maximum_is_one_row, why_divided
+from lab.lessons.attention_metrics.numbers import maximum_is_one_row, most_confident, why_divided
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.interventions import Interventions
 from lab.ui import runs
-from lab.ui.quiz.asking import draw_checks
+from lab.ui.quiz.asking import OfClass, draw_checks
 from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
 from lab.ui.shared.one_head import OneHead
 
@@ -56,6 +56,7 @@ def judge(entry: str) -> ChallengeVerdict:
 
 
 def show(view: OneHead) -> None:
-    """Ask the three questions, and set the challenge."""
-    draw_checks(LESSON, [each() for each in (maximum_is_one_row, one_weight_more, why_divided)])
+    """Ask the three questions, and set the challenge; a class can also be asked to pick a head."""
+    asked = (maximum_is_one_row, one_weight_more, why_divided)
+    draw_checks(LESSON, [each() for each in asked], OfClass((most_confident,), view.spot, view.place))
     draw_challenge(LESSON, WANTED, "A head, such as 6-4", judge)

@@ -13,6 +13,7 @@ from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.metrics import METRICS, Metric, Metrics, metrics_by_chance, one_head, trace_metrics
 from lab.analysis.heads.values import Values, is_causal
 from lab.analysis.ranks import rank_correlation
+from lab.charts.cells.heatmap import Heatmap
 from lab.course.pages import bench_of
 from lab.course.sentences.looks import STORY_HEAD, is_story
 from lab.course.words import capital, head_name
@@ -185,7 +186,14 @@ def why_divided() -> Question:
     )
 
 
-@asks("layer", basis=derivable(LESSON, "numbers", "the map of confidence (average)"), for_a_class=True)
+def _confidences(spot: Spot) -> Heatmap:
+    return all_heads(spot.trace, "confidence_avg", spot.layer, spot.head)
+
+
+_MAP = derivable(LESSON, "numbers", "the map of confidence (average)")
+
+
+@asks("layer", basis=_MAP, for_a_class=True, figure=_confidences)
 def most_confident(spot: Spot) -> Question | None:
     """Ask which head of a layer has the clearest favourites."""
     heads = range(spot.trace.model.config.heads)

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from lab.course.sentences.looks import STORY_HEAD, STORY_TEXT
 from lab.course.words import escaped, share
 from lab.evidence.story import capitals
-from lab.figures.attention import weights_from
 from lab.lessons.self_attention import LESSON
-from lab.lessons.self_attention.all_rows import twice_as_long
 from lab.lessons.self_attention.build_a_row import one_score_up, value_gone, what_a_weight_says
-from lab.lessons.self_attention.map import most_attended
+from lab.lessons.self_attention.map import most_attended, most_even
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.interventions import Interventions
 from lab.ui import runs
-from lab.ui.parameters import TEACH
-from lab.ui.quiz.asking import draw_checks
+from lab.ui.quiz.asking import OfClass, draw_checks
 from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
 from lab.ui.shared.one_head import OneHead
 
@@ -61,9 +56,7 @@ def judge(entry: str) -> ChallengeVerdict:
 
 
 def show(view: OneHead) -> None:
-    """Ask the three questions, and set the challenge; a class can also be asked to pick a token, or for a number."""
-    of_class = (most_attended, twice_as_long) if view.page.selection[TEACH] else ()
-    asked = (*of_class, value_gone, one_score_up, what_a_weight_says)
-    figures = {"most-attended": partial(weights_from, view.trace, view.layer.index, view.head, view.query)}
-    draw_checks(LESSON, [each(view.spot) for each in asked], len(asked), of=view.place, figures=figures)
+    """Ask the three questions, and set the challenge; a class can also be asked to pick a token."""
+    asked = (value_gone, one_score_up, what_a_weight_says)
+    draw_checks(LESSON, [each() for each in asked], OfClass((most_attended, most_even), view.spot, view.place))
     draw_challenge(LESSON, WANTED, "A country", judge)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import streamlit as st
 
 from lab.course.words import stopped
+from lab.questions.asking import Asking
 from lab.questions.progress import TOY, CheckList, answer_to
 from lab.questions.question import Question, hashed, lettered, selected
+from lab.questions.spot import Spot
 from lab.ui import parameters, selection
 from lab.ui.drawing import draw
 from lab.ui.quiz.done import awaits_answer, did
@@ -21,26 +23,46 @@ from lab.ui.quiz.question import choose, explain_each, list_options, progress, r
 from lab.ui.room.asking import offer, reveal
 
 Questions = Sequence[Question | None]
+MOST = 3  # questions at the end of a lesson
 
 
-def draw_checks(
-    lesson: str, questions: Questions, most: int = 3, *, of: str = "", figures: Figures | None = None
-) -> None:
-    """Ask ``most`` of the questions that this trace decides clearly; the first try counts.
+@dataclass(frozen=True)
+class OfClass:
+    """Questions about a run, ``askings``, that a class is asked about ``spot``; ``of`` names its layer and head."""
 
-    A wrong answer gets a hint, a second wrong answer the explanation. The checks and their answers stay until the
-    learner asks for new checks; they remain about the sentence, layer and head (``of``) that were chosen at first.
-    ``figures``, by the question's id, are drawn beside a question. While a class is taught, nothing is kept or counted,
-    and a button reveals each answer.
+    askings: tuple[Asking, ...]
+    spot: Spot
+    of: str
+
+    def questions(self) -> list[Question]:
+        """The questions that the run decides clearly."""
+        return [asked for each in self.askings if (asked := each(self.spot)) is not None]
+
+    def figures(self) -> Figures:
+        """What draws the figure of a question, by the question's id."""
+        asked = ((each, each(self.spot)) for each in self.askings if each.figure is not None)
+        return {found.id: partial(each.figure, self.spot) for each, found in asked if found is not None and each.figure}
+
+
+def draw_checks(lesson: str, questions: Questions, of_class: OfClass | None = None) -> None:
+    """Ask the questions at the end of a lesson; the first try counts.
+
+    A wrong answer gets a hint, a second wrong answer the explanation. Of a toy's questions, three are asked; they stay
+    until the learner asks for new ones. While a class is taught, nothing is kept or counted, a button reveals each
+    answer, and the questions ``of_class`` come, too, with their figures.
     """
-    seed = parameters.SEED.chosen()
-    pool = [replace(question, lesson=lesson) for question in questions if question is not None]
+    seed, teaches = parameters.SEED.chosen(), parameters.TEACH.chosen()
+    more = of_class if teaches else None
+    found = [*([] if more is None else more.questions()), *(each for each in questions if each is not None)]
+    pool = [replace(question, lesson=lesson) for question in found]
+    most, of = len(pool) if teaches else MOST, "" if more is None else more.of
+    figures: Figures = {} if more is None else more.figures()
 
     def drawn(before: OnScreen | None = None) -> OnScreen:
-        return OnScreen.now(pool, most, seed, of, figures or {}, before)
+        return OnScreen.now(pool, most, seed, of, figures, before)
 
     st.header("Check yourself")
-    if parameters.TEACH.chosen():
+    if teaches:
         kept = drawn()
         for number, question in enumerate(kept.questions, start=1):
             with _box(lesson, kept, question):
@@ -48,7 +70,7 @@ def draw_checks(
         offer_files(lesson, kept)
     else:
         name = list_of(lesson, about_run=not all(each.always for each in pool))
-        before = stored(name) or _brought_back(name, partial(OnScreen.again, pool, seed, of, figures or {}))
+        before = stored(name) or _brought_back(name, partial(OnScreen.again, pool, seed, of, figures))
         before = before if before is not None and before.seed == seed else None
         kept = drawn(before) if before is None or before.done else before
         keep(name, kept)

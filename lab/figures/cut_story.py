@@ -27,7 +27,7 @@ def cut_story(forming: Forming) -> Spans:
     token, way = only
     if is_sink(forming.before, token):
         return (*told, *_of_a_sink(forming, token, way, found))
-    return (*told, *_of_a_word(forming, token, way))
+    return (*told, *_of_a_word(forming, token))
 
 
 def only_token(cuts: Cuts) -> tuple[int, Way] | None:
@@ -81,13 +81,12 @@ def _moves(found: CutEffect) -> str:
     return f"{'falls' if found.kept < found.was else 'rises'} from {before} to {after}"
 
 
-def _of_a_word(forming: Forming, token: int, way: Way) -> Spans:
+def _of_a_word(forming: Forming, token: int) -> Spans:
     """Say which ways of a word of the text are needed, where its cut from all tokens matters."""
     found = ways(forming.before, forming.watched, token)
     if found.needed is None:
         return ()
-    because = f" It was that likely because other tokens heard {forming.name(token)}." if way is Way.BOTH else ""
-    return ((f"{because} {_needed(found)}", PLAIN),)
+    return ((f" {_needed(found)}", PLAIN),)
 
 
 def _needed(found: Ways) -> str:

@@ -34,8 +34,8 @@ SCORES = """
 The blank’s last vector is prepared once more, and compared with the row of each of {words:,} tokens. This, and a bias
 of the token, gives its logit, and softmax makes shares of the logits."""
 LEARNED = """
-A model learns its numbers by small steps, many of them on texts with hidden words: most steps make such words a little
-less of a surprise. Here, the surprise of *paris* is −ln {p:.3f} = {loss:.2f}."""
+A model learns its numbers by many small steps, on texts with hidden words among others, so that such words become less
+of a surprise. The surprise of *paris* here, its **loss**, is −ln {p:.3f} = {loss:.2f}."""
 _STYLE = f"""<style>
 .mini {{ display: grid; grid-template-columns: 6em 1fr 2.6em; gap: 2px 8px; align-items: center; font-size: .85rem;
   max-width: 20em; }}
@@ -74,7 +74,7 @@ def sentences(model: LoadedModel, found: CourseStory) -> tuple[StorySentence, ..
             "Cosine with the row of france", tuple((each.word, each.cosine) for each in near),
         ),
         StorySentence(
-            LOOKS, "multi-head-attention", "all-heads", "Attention from the blank, in one head each",
+            LOOKS, "multi-head-attention", "word-brings", "Attention from the blank, in one head each",
             tuple((f"{_word(look)}, {look.layer + 1}-{look.head + 1}", look.weight) for look in looks),
         ),
         StorySentence(
@@ -91,7 +91,8 @@ def sentences(model: LoadedModel, found: CourseStory) -> tuple[StorySentence, ..
             "The most probable words", tuple(zip(plain.words, plain.probabilities, strict=True))[:_TOP],
         ),
         StorySentence(
-            LEARNED.format(p=p, loss=-math.log(p)), "how-it-learns", "surprise", "Surprise of a word, −ln of its share",
+            LEARNED.format(p=p, loss=-math.log(p)), "how-it-learns", "many-steps",
+            "Surprise of a word, −ln of its share",
             tuple((word, -math.log(each)) for word, each in zip(plain.words, plain.probabilities, strict=True))[:_TOP],
         ),
     )  # fmt: skip

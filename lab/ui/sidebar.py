@@ -164,10 +164,10 @@ def _texts(opened: Lesson | Bench | None, first: str) -> None:
         format_func=lambda each: each.name,
         on_change=_take_example,
     )
-    if (example := example_of(parameters.TEXT.chosen(), parameters.PAIR.chosen())) is not None:
-        st.caption(example.why)
-    elif first == parameters.TEXT.chosen() and isinstance(opened, Lesson):
+    if first == parameters.TEXT.chosen() and isinstance(opened, Lesson):
         st.caption("The course’s sentence. Type or choose your own: the lab keeps it, and every step can show it.")
+    elif (example := example_of(parameters.TEXT.chosen(), parameters.PAIR.chosen())) is not None:
+        st.caption(example.why)
 
 
 def _second_sentence() -> None:

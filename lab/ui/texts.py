@@ -170,7 +170,8 @@ def show_switch(course: str) -> None:
             st.caption(f"The course is about {DEFAULT_MODEL}. For other models, you see readings.", width="content")
             st.button("Take the course’s model", key="_course_model", type="tertiary", on_click=_take_model)
         elif whose() == COURSE and _looks_elsewhere():
-            st.caption("You look at another head, layer or neuron than the course.", width="content")
+            what = "layer or neuron" if NEURON.chosen() else "head"
+            st.caption(f"You look at another {what} than the course.", width="content")
             st.button("Look where the course does", key="_course_head", type="tertiary", on_click=_look_back)
 
 

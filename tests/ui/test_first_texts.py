@@ -250,7 +250,7 @@ def test_who_looks_elsewhere_in_the_course_s_sentence_is_told_and_led_back() -> 
     at = visit(ATTENTION, step="map")
     assert not [each for each in at.button if each.key == "_course_head"]
     at.selectbox(key="head").set_value(2).run()
-    assert "another head, layer or neuron than the course" in words(at)
+    assert "another head than the course" in words(at)
     at.button(key="_course_head").click().run()
     assert place(at) == (6, 4) and "another head" not in words(at)
     turn_to(at, "scale", keep=False)

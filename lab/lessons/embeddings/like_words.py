@@ -69,7 +69,8 @@ def nearest_word() -> Question:
             ),
             Option(
                 "*italy*, which is a country, too",
-                "The cosine is 0.55. The rows were learned from texts, and both words occur in similar ones.",
+                "The cosine is 0.55. The rows were learned from texts; one reading is that both words occur in "
+                "similar ones.",
                 correct=True,
             ),
         ),

@@ -24,7 +24,7 @@ from lab.questions.asking import asks
 from lab.questions.basis import bet
 from lab.questions.question import Option, Question
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning
+from lab.ui.frame.closing import caption, meaning
 from lab.ui.frame.header import idea
 from lab.ui.quiz.predictions import ask_beside
 from lab.ui.terms import say
@@ -34,8 +34,10 @@ Here is the whole plan of a layer. Follow the vector of {token} through layer {l
 PARTS = """
 - **Self-attention** collects from the other tokens.
 - **Add** adds the result to the vector that came in.
-- **LayerNorm** brings the numbers to one scale, and gives each dimension a learned weight.
-- The **feed-forward network** computes something new from the vector of this token alone (next step)."""
+- **LayerNorm** brings the numbers of a vector to one scale, with mean 0 and spread 1; then it multiplies and shifts
+  each dimension by learned numbers.
+- The **feed-forward network** works on the vector of this token alone. Each of its {neurons:,} **neurons** measures one
+  pattern in the vector, and adds a direction of its own as strongly as it fires."""
 CAPTION = """
 The number beside a part is the length of the vector that comes out. Lengths do not add up, because vectors point in
 different directions."""
@@ -45,12 +47,11 @@ In layer {layer}, attention adds a vector of length {attention:.2f} to {token}, 
 WORDS = """
 With the network of layer {layer}, the best word is {best} ({before:.2f}); without it, {other} ({after:.2f})."""
 WRITTEN = """
-Attention has brought to the blank which country it is. With the network’s neurons at zero, the model names the
-country. To name the capital, it needs the network here."""
+Attention has brought to the blank which country it is. To name the capital, the model needs the network: without it,
+the capital comes first in {capitals} of {count} countries."""
 CAVEAT = """
-The network is at zero: all its neurons are 0, which may take away more than what the network says (lesson 4). Of
-{count} countries, the capital comes first in {capitals} without the network. What comes first instead differs: the
-country itself in {countries}, and mostly *the* or a comma."""
+Without the network means: all its neurons are 0, which may take away more than what the network says. What comes first
+then differs: the country itself in {countries} of the {count} sentences, and mostly *the* or a comma."""
 _WORDS = 5
 
 
@@ -63,27 +64,25 @@ _WORDS = 5
     hint="What have the heads of layer 6 brought to the blank? And which part has to do something with it?",
 )
 def without_network() -> Question:
-    """Ask what the model says without the network of layer 6."""
+    """Ask whether the model still names the capital without the network of layer 6."""
     return Question(
         "without-network",
-        "Attention has brought to the blank what two heads took from *france*; the word *paris* is nowhere in the "
-        "text. Leave out the feed-forward network of layer 6. Which word does lab-minilm find most likely then?",
+        "In layer 6, two heads have brought to the blank what *France*’s vector says. The word *paris* is nowhere in "
+        "the "
+        "text. Leave out the feed-forward network of layer 6. Does lab-minilm still say *paris*?",
         (
             Option(
-                "*paris*, because attention has already brought it",
-                "Attention is the famous half of a layer. But what it has brought is not *paris*: without the "
-                "network, *paris* is hardly likely.",
+                "Yes: attention has brought the answer",
+                "Attention is the famous half of a layer. But what it brings is about France, and not *paris*.",
             ),
             Option(
-                "*france*, the word to which attention looked",
-                "The line in the plan leads past the network, so what attention has added still arrives. From it, the "
-                "model reads *france* and *french*.",
+                "No: it is lost which country is meant",
+                "The line in the plan leads past the network, so what attention has added still arrives.",
+            ),
+            Option(
+                "No: nothing makes the capital of the country",
+                "*paris* is hardly likely then. Attention has brought which country it is, and that is what is left.",
                 correct=True,
-            ),
-            Option(
-                "Another capital: it is lost which country is meant",
-                "In lesson 4, *France* was cut off from all tokens, and some city came first. Here nothing is cut "
-                "off, and the network reads only the blank.",
             ),
         ),
         mixed=True,
@@ -111,7 +110,7 @@ def best_words(traced: Trace, layer: int, place: int, *, network: bool) -> Figur
         for run in (network_off(traced, layer), traced)
     ]
     shown, most = both[network], max(found[0].probability for found in both)
-    title = f"{'With' if network else 'Without'} the network of layer {layer + 1}"
+    title = f"{'With' if network else 'Without'} the network of layer {layer + 1}: the best words"
     values = [each.probability for each in shown]
     return bars([each.word for each in shown], values, Scale("Probability", (0, most), ".2f"), title=title)
 
@@ -124,9 +123,9 @@ def show(view: FeedForwardView) -> None:
     with picture:
         draw(partial(layer_plan, view.trace, view.layer.index, view.token), "plan")
     with parts:
-        say(PARTS)
+        say(PARTS.format(neurons=view.config.ffn_width))
         st.caption(CAPTION)
-    if not ask_beside(LESSON, without_network() if view.in_story else None):
+    if not ask_beside(LESSON, without_network() if view.in_story or view.says is not None else None):
         return
     if view.says is not None:
         for column, network in zip(st.columns(2, gap="large"), (True, False), strict=True):
@@ -136,18 +135,20 @@ def show(view: FeedForwardView) -> None:
     meaning(said(view))
     told = story.known(view.trace.model)
     if view.in_story and told is not None:
-        say(caveat(told))
+        caption(CAVEAT.format(**counts(told)))
     code(forward.pre_norm_layer if view.config.pre_norm else forward.post_norm_layer)
 
 
-def caveat(told: story.CourseStory) -> str:
-    """Say what a zero shows, and what the words are in the sentences about the other countries."""
+def counts(told: story.CourseStory) -> dict[str, object]:
+    """Count what comes first without the network in the sentences about the countries."""
     rows = [row for row in told.removed if row.change == "network of the last layer at zero"]
     capitals = told.first_after("network of the last layer at zero")
     countries = sum(row.best == row.country.lower() for row in rows)
-    return CAVEAT.format(
-        count=len(rows), capitals=in_words(capitals) if capitals else "none", countries=in_words(countries)
-    )
+    return {
+        "count": len(rows),
+        "capitals": in_words(capitals) if capitals else "none",
+        "countries": in_words(countries),
+    }
 
 
 def said(view: FeedForwardView) -> str:
@@ -162,4 +163,5 @@ def said(view: FeedForwardView) -> str:
     )
     numbers = {"before": best.probability, "after": other.probability}
     told = WORDS.format(layer=view.number, best=quoted(best.word), other=quoted(other.word), **numbers)
-    return told + WRITTEN * view.in_story
+    known = story.known(view.trace.model)
+    return told + WRITTEN.format(**counts(known)) if view.in_story and known is not None else told

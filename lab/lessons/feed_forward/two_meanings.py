@@ -74,16 +74,17 @@ WORDS = {
     ),
 }
 IDEA = """
-*{word}* is one row of the token table, whatever it means. Each layer adds to its vector what comes from the words
-around it. How alike is its vector, in the end, to the one in *{first}*?"""
+*{word}* is one row of the token table, whatever it means. In each layer, attention adds to its vector what comes from
+the words around it, and the network what it makes of that. How alike is its vector, in the end, to the one in
+*{first}*?"""
 CAPTION = """
 A bar is the cosine with the vector of *{first}* Before layer 1, only the places differ. Choose
 another layer in the sidebar."""
 READING = "After layer {layer}, the cosine is {ranges}."
 RANGE = "{low:.2f} to {high:.2f} for {use}"
 NEAREST = """
-After the last layer, the nearest words of {count} short texts are {words} for *{first}*, and {others} for
-*{other}*"""
+Among the words of the {count} short texts that come with the lab, the nearest after the last layer are {words} for
+*{first}*, and {others} for *{other}*"""
 NO_WORD = "In this model, the words of this step are not the same token in all sentences."
 _NEAREST = 2
 

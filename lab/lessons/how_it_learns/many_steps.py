@@ -19,6 +19,9 @@ from lab.lessons.how_it_learns import LESSON, one_word_back
 from lab.lessons.how_it_learns.one_word_back import falling
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
+from lab.questions.asking import asks
+from lab.questions.basis import bet
+from lab.questions.question import Option, Question
 from lab.questions.toys import with_blank
 from lab.toy.data import as_text, letter
 from lab.toy.rules import Rule, rule_named
@@ -30,6 +33,7 @@ from lab.ui.frame.closing import meaning
 from lab.ui.frame.header import idea
 from lab.ui.parameters import MODE, TOY, TOY_RULE
 from lab.ui.play import LessonRun
+from lab.ui.quiz.predictions import ask_beside
 from lab.ui.terms import say
 from lab.ui.toys import toy_runs
 from lab.ui.toys.watched import LiveTraining
@@ -37,6 +41,40 @@ from lab.ui.toys.watched import LiveTraining
 IDEA = """
 Training repeats one small step many times, each time with other sentences. Watch a **toy**, a model so small that it
 learns in seconds. Its sentences are letters that follow a rule, and nobody tells it the rule."""
+
+
+@asks(
+    basis=bet(
+        "A head looks where somebody has told it to look.",
+        "Right answers are enough: steps that make the loss smaller move the head, too.",
+    ),
+    hint="At which letter is the right answer to be seen?",
+)
+def where_it_looks() -> Question:
+    """Ask where the toy's head comes to look, though nobody tells it."""
+    return Question(
+        "where-it-looks",
+        "In training, the toy is told one thing: the right answer at each letter is the letter before it. Where does "
+        "its "
+        "head look after some hundred steps?",
+        (
+            Option(
+                "From each letter, at the letter before it",
+                "There it finds the answer. Each step moves all numbers so that the loss gets smaller, also those that "
+                "say where the head looks.",
+                correct=True,
+            ),
+            Option(
+                "At all letters alike, as nobody tells it where to look",
+                "Nobody does. But a head that looks at the letter before has a smaller loss, and the steps lead there.",
+            ),
+            Option(
+                "From each letter, at this letter itself",
+                "A letter says nothing about the one before it: the letters come in no order.",
+            ),
+        ),
+        mixed=True,
+    )
 
 
 def hidden(model: LoadedModel, words: tuple[int, ...], place: int) -> Trace:
@@ -103,7 +141,7 @@ def show(view: LessonRun) -> None:
     """Show a head that learns to look one word back; in toy mode, a toy that learns to fill a blank."""
     chosen = view.page.selection
     if chosen[MODE] != TOY:
-        one_word_back.show()
+        one_word_back.show(lambda: ask_beside(LESSON, where_it_looks()))
         return
     plan, words = toy_runs.blank_plan(chosen), toy_runs.ruled_sentence(chosen)
     place, before = len(words) - 1, runs.untrained_toy(plan)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -55,7 +57,7 @@ def falling(run: TrainingRun, step: int) -> Figure:
     """Draw the loss on new sentences over the steps of the training, and mark one step."""
     steps, losses, _ = zip(*run.curve, strict=True)
     mark = {"chosen step": (float(step), losses[steps.index(step)])}
-    x, y = AxisPlaces("Step of training", steps), Scale("Loss (nats)", (0.0, max(losses)), ".2f")
+    x, y = AxisPlaces("Step of training", steps), Scale("Loss", (0.0, math.ceil(2 * max(losses)) / 2), ".2f")
     return marked_lines({"Loss on new sentences": losses}, mark, x, y, title="The loss falls", log=False)
 
 
@@ -68,8 +70,11 @@ def said(first: Snapshot, now: Snapshot) -> str:
     return told + WRITTEN * (share >= LEAST)
 
 
-def show() -> None:
-    """Show the head of the untrained toy, the training while it runs, and then any state of it by a slider."""
+def show(ask: Callable[[], bool]) -> None:
+    """Show the head of the untrained toy; ``ask`` where it will look; show the training, and any state of it.
+
+    ``ask`` returns whether the answer may be seen.
+    """
     live = LiveTraining(PLAN, WATCH, lambda run: head_map(run.latest.model), step_name(LESSON, "many-steps"))
     idea(IDEA)
     run = live.train_if_asked()
@@ -77,6 +82,7 @@ def show() -> None:
     if run is None:
         say(UNTRAINED)
         draw(partial(head_map, runs.untrained_toy(PLAN)), "toy-map")
+    if not ask() or run is None:
         return
     _show_states(run)
     say(LIKE)

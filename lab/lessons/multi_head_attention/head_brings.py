@@ -35,8 +35,9 @@ from lab.ui.terms import say
 from lab.ui.typed import say_shortened, shorten
 
 IDEA = """
-From {query}, {key} gets {shares}. Now {query} gets what {heads} {brings} to {place} of another sentence. In this layer,
-all else and every other token stay as they are. Then the same with the {count} other heads of the layer."""
+From {query}, {key} gets {shares}. Does the answer hang on what {heads} {brings}? The lab runs another sentence, takes
+what {heads} {brings} to {place} there, and puts it in the place of what {query} gets from them here. All else in this
+layer stays. Then it does the same with the {count} other heads of the layer."""
 READING = """
 With {heads} from the other sentence, {own} goes from {before:.2f} to **{left:.2f}**, and {other} from {far:.2f} to
 **{near:.2f}**. With the {count} other heads from there, they have {kept:.2f} and {stays:.2f}."""

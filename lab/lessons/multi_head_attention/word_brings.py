@@ -44,14 +44,15 @@ A city still comes first: *france* says **which**. Without *capital*, *french* a
 *capital* says **what kind**. Without *is*, *is* itself comes first: the blank may be the verb."""
 # What is left if only the links of the heads that look at a word are cut.
 LINKS = """
-**Is it the heads that look?** Cut only their view of the word from the blank, and leave all other ways open. Without
-*is* or *capital*, *paris* still comes first ({verb:.2f}, {capital:.2f}): the blank gets both in other ways, too.
-Without *France*, another city does."""
+**Is it the heads that look?** Now only the heads that look at a word lose it from the blank’s view; every other head
+still sees it. If the four heads at *is*, or the four at *capital*, lose their word, *paris* still comes first
+({verb:.2f}, {capital:.2f}): the blank gets both in other ways, too. If the two heads at *France* lose it, another city
+comes first."""
 LIST = """
 **In other countries’ sentences, too?** The lab asked about {all} countries; the model names the capital of {count}. In
-these {count} sentences, *is* comes first in {verbs} if *is* is cut off. The capital still comes first in {kinds} if
-*capital* is cut off. If the country is cut off, the sentences no
-longer differ for the blank, and *{same}* comes first."""
+these {count} sentences, the model puts *is* into the blank in {verbs} if *is* is cut off. The capital still comes
+first in {kinds} if *capital* is cut off. If the country is cut off, the sentences no longer differ for the blank, and
+*{same}* comes first."""
 CAVEAT = """
 A cut shows that the answer changes if no token can look at the word. It does not show which vectors carry what the
 word says (lesson 9)."""

@@ -42,12 +42,12 @@ def test_each_letter_and_no_length_gives_the_answer_away(run: Trace) -> None:
     assert all(len({option.why for option in question.options}) == 3 for question in questions)
 
 
-def test_without_the_network_of_layer_6_the_model_says_france(run: Trace) -> None:
+def test_without_the_network_of_layer_6_the_capital_is_lost_and_the_country_is_there(run: Trace) -> None:
     """Hugging Face, with the neurons of the layer written out of its second matrix."""
     theirs = in_theirs()
     theirs.written_by_neurons(5)[:] = 0
     words = [word for word, _ in likeliest(theirs)]
-    assert answer(without_network, run).text.startswith(f"*{words[0]}*") and words[:2] == ["france", "french"]
+    assert answer(without_network, run).text.startswith("No: nothing makes") and words[:2] == ["france", "french"]
     assert "paris" not in words
 
 

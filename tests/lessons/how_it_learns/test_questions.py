@@ -7,6 +7,7 @@ import math
 import pytest
 
 import lab
+from lab.lessons.how_it_learns.many_steps import where_it_looks
 from lab.lessons.how_it_learns.one_step import too_far, which_way
 from lab.lessons.how_it_learns.surprise import halved
 from lab.lessons.how_it_learns.what_did_it_read import why_this_word
@@ -18,6 +19,7 @@ from lab.toy.training import Plan
 from tests.sentences import CAT
 
 RIGHT = {
+    where_it_looks: "From each letter, at the letter before it",
     halved: "By ln 2 = 0.69, whatever p is",
     which_way: "It makes the weight smaller",
     too_far: "The step was too long for the slope at its start",

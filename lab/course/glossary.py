@@ -279,8 +279,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("label", "The answer that a task wants for a sentence, such as good or bad news.", {"also": ("labels",)}),
         ("classifier", "A small model on top that gives a label to a vector. It has a weight for each number of the "
          "vector, and a bias.", {"formula": r"w \cdot x + b", "also": ("classifiers",), "called": ("linear probe",)}),
-        ("logistic regression", "A way to learn the weights of a classifier: the right labels become probable, "
-         "and the weights stay small.", {}),
+        ("logistic regression", "A way to learn the weights of a classifier: they are chosen so that the right labels "
+         "become probable. A penalty keeps them small.", {}),
         ("fine-tuning", "Training a trained model further on a task of your own.",
          {"paper": _DEVLIN}),
     ),

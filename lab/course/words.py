@@ -128,9 +128,9 @@ def with_minus(text: str) -> str:
 
 def percent(probability: float) -> str:
     """Write a probability in whole percents; 0 and 100 mean that the probability is exactly 0 or 1."""
-    if 0 < probability < 0.01:
+    if 0 < probability < 0.005:
         return "<1%"
-    return ">99%" if 0.99 < probability < 1 else f"{probability:.0%}"
+    return ">99%" if 0.995 <= probability < 1 else f"{probability:.0%}"
 
 
 def share(probability: float) -> str:

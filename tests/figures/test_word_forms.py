@@ -72,7 +72,7 @@ def test_the_check_of_sentences_can_fail(monkeypatch: pytest.MonkeyPatch) -> Non
     """With the rule of another lab, in which every cut matters, its sentences are false."""
     monkeypatch.setattr(CutEffect, "matters", property(lambda self: True))
     _, false = check("lab-minilm", count=3, tokens_each=6)
-    assert any("because" in fault for fault in false) and any("Both ways" in fault for fault in false)
+    assert any("Both ways" in fault for fault in false)
 
 
 # What was found by hand before the picture was built, for the default model.
@@ -157,7 +157,6 @@ def test_the_ways_are_said_at_each_of_the_three_cuts_if_both_together_matter(
     chart = word_forms(trace, watched, f"{trace.labels.index(word) + 1}{sign}")
     said = text_of(chart.story[-1])
     assert all((each in said) == (each == says) for each in ("Either way", "counts is the direct way", "are the ways"))
-    assert ("because" in said) == (sign == "*" and bool(says))
     assert "detour" not in said
 
 

@@ -134,7 +134,7 @@ def test_the_share_is_of_all_attention_or_without_special_or_first_tokens(model:
     kept = [i for i in range(len(trace)) if i not in gone]
     share = (mean[np.ix_(rows, columns)].sum(1) / mean[np.ix_(rows, kept)].sum(1)).mean()
     said = words(open_step("matrix", model=model, sinks=sinks))
-    assert f"Sentence 2 gives **{share:.0%}** to sentence 1" in said
+    assert f"sentence 2 gives **{share:.0%}** to sentence 1" in said
     taken = mean[np.ix_(rows, sorted(out))].sum(1).mean()
     assert (f"left out: they get {taken:.0%} of the attention of sentence 2" in said) == (sinks == "Left out")
 
@@ -203,7 +203,7 @@ def test_gpt2_looks_back_only(pair: str, offer: Offer) -> None:
     assert "You see\nthe other direction" not in words(go(at, "matrix"))
     at = visit(PAGE, model=name, text=TEXT, pair=pair, sentence="1", other_sentence="3", step="matrix")
     assert "no token of sentence 1 can look at sentence 3" in words(at)
-    assert re.search(r"Sentence 3 gives \*\*\d+%\*\* to sentence 1", words(reveal(at)))
+    assert re.search(r"entence 3 gives \*\*\d+%\*\* to sentence 1", words(reveal(at)))
 
 
 def test_a_first_sentence_of_one_token_is_not_emptied() -> None:

@@ -271,14 +271,15 @@ METRICS = (
         "High: attention is spread over many tokens. Low: it is on a few.",
         "Raw adds up all rows, so it grows with the text. Corrected divides the entropy of each row by the largest "
         "that row could have, and takes the mean: 0 for all weight on one key, 1 for the same weight on all.",
-        "Open a low one: it often looks at [CLS] or [SEP]. A high one mixes many.", "focus", "share of the maximum",
+        "Open a low one: it often rests, in BERT at [CLS] or [SEP]. A high one mixes many.",
+        "focus", "share of the maximum",
         symbols="Each term is the entropy of one row.",
     ),
     Metric(
         "sparsity", "Sparsity", _sparsity, _fill_count,
         r"\frac{\#\{A_{ij} < \tau\}}{\#\{A_{ij}\}}", r"\frac{\#\{A_{ij} < 1/\ell_i\}}{\#\{A_{ij}\}}",
         "share of cells", 1, 1,
-        "High: most pairs of tokens get next to nothing.",
+        "High: most weights are small: raw, below τ; corrected, below an even share.",
         "In a text of more than 1/τ tokens even a uniform head is all below τ. Corrected compares with "
         "the uniform weight of the row.",
         "Open a high one to draw it as a few lines: the rest is next to nothing.", uses_threshold=True,

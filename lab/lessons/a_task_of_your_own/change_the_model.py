@@ -58,7 +58,7 @@ about **{after}**: {gained} are newly right, {lost} newly wrong. From the mean o
 (Of the {count} sentences that it has learned, it is right about {known}.)"""
 PRICE = "**The price.** *{text}* Before, the model’s best word was {first} ({p}). Now it is {now} ({q})."
 CAPTION = """
-Every other layer and the vocabulary head are as they were. Real fine-tuning moves all layers (Devlin et al. 2019,
+Every other layer and the vocabulary head are as they were. Usual fine-tuning moves all weights (Devlin et al. 2019,
 §4.1)."""
 
 

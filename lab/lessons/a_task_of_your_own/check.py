@@ -21,7 +21,7 @@ from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
 
 UNSEEN = tuple(text for pair in NEWS[len(LAB_PAIRS) :] for text in pair)  # sentences that no list has shown
 _TRUTH = tuple(place % 2 == 0 for place in range(len(UNSEEN)))
-LEAST = 45  # of the 64 unseen sentences; two of the lab's own pairs in thirty reach it
+LEAST = 45  # of the 64 unseen sentences; three of the lab's own pairs in thirty reach it
 WANTED = f"""
 Teach the classifier with only two sentences of your own: one with good news and one with bad news. It must be right
 about {LEAST} of {len(UNSEEN)} sentences that you have not seen. Write them with a / between them: *good news / bad
@@ -62,13 +62,17 @@ def why_forgotten() -> Question:
     )
 
 
+def _letters(text: str) -> str:
+    """The letters of a text, so that another sign or space makes no other sentence."""
+    return "".join(filter(str.isalnum, text.casefold()))
+
+
 def judge(entry: str) -> ChallengeVerdict:
     """Teach a classifier with the two sentences of an entry, and count the unseen sentences about which it is right."""
     own = [" ".join(part.split()) for part in entry.split("/")]
     if len(own) != 2 or not all(own):
         return ChallengeVerdict(met=False, said=TWO)
-    lab = {text.strip(".").casefold() for pair in NEWS for text in pair}
-    if any(each.strip(".").casefold() in lab for each in own):
+    if {_letters(text) for pair in NEWS for text in pair} & set(map(_letters, own)):
         return ChallengeVerdict(met=False, said=SHOWN)
     model = runs.model(DEFAULT_MODEL)
     vectors = np.concatenate([brief(model, own).mean, together(model, UNSEEN).mean])

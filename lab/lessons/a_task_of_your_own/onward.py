@@ -19,8 +19,9 @@ _WRITES = (
 )
 ONWARD = (
     "Before transformers, recurrent networks read a text word by word (Hochreiter and Schmidhuber 1997). Attention was "
-    "first added to help such networks (Bahdanau et al. 2015). Then models used attention alone (Vaswani et al. 2017). "
-    "What a model learns from unlabelled text also helps with other tasks. This is called **transfer learning** "
+    "first added to help such networks (Bahdanau et al. 2015). Then attention took the place of recurrence (Vaswani "
+    "et al. 2017). "
+    "What a model learns from unlabelled text also helps with other tasks. This is one kind of **transfer learning** "
     "(Howard and Ruder 2018). Today, there are far larger models (Brown et al. 2020), and models that have learned to "
     "follow instructions (Ouyang et al. 2022). To learn what single parts of such models compute, read Elhage et al. "
     "2021."

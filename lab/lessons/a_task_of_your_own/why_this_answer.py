@@ -36,7 +36,7 @@ from lab.ui.terms import say
 
 IDEA = """
 Why does the trained model give this answer? Cut one word off, so that no other token can attend to it, and ask again.
-How much less probable does each cut make the answer?"""
+How probable is the answer then?"""
 READING = """
 The answer is **{label}** ({p:.2f}). It is least probable without {word}: {left:.2f}{turned}. In the last layer, {mark}
 looks most at {seen}: {weight:.2f}."""
@@ -142,7 +142,8 @@ def looks_or_cut() -> Question:
             ),
             Option(
                 f"In about {BY_LOT}, as if the word were drawn by lot",
-                "Attention is not the reason of an answer (Jain & Wallace 2019). But it is related to it: far more "
+                "Attention need not be the reason of an answer (Jain & Wallace 2019). But it is related to it: far "
+                "more "
                 f"than {BY_LOT} sentences agree.",
             ),
             Option(

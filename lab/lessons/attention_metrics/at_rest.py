@@ -40,12 +40,14 @@ comes from there, measured by the lengths of the vectors (Kobayashi et al. 2020)
 LOGARITHM = "ln P of {word} changes by {change}"
 MOVED = "the last vectors move by {change} of their length"
 STORY = """
-No other head changes ln P of *paris* as much. On average, 6-4 is a head at rest; the row of the blank is one of its
-nine rows, and the average hides it."""
+No other head changes ln P of *paris* as much. On average, 6-4 is a head at rest; the row of the blank is one of the
+seven rows of words that are averaged, and the average hides it."""
 RANKS = """
 Rank correlation of the two numbers: {rho} over all {count} heads (shuffled numbers stay within ±{band:.2f} in 19 of 20
 cases), and {within} on average within a layer (±{limit:.2f})."""
-RANKS_STORY = "So within a layer, heads that rest more change this answer less, with exceptions such as 6-4."
+RANKS_STORY = (
+    "So on average over the layers, heads that rest more change this answer less, with exceptions such as 6-4."
+)
 POINTS = "Each point is a head; half of the heads are right of the dashed line. The ring is {head}."
 
 

@@ -43,9 +43,10 @@ READING = """
 Sorted by each of these numbers, {head} is between places {first} and {last} of the {count} heads, counted from the
 lowest."""
 STORY = """
-So none of them finds 6-4: each is about all nine rows, and one row looks at *france*. Nor are they six facts. Five of
-them put the heads into nearly the same order, or into the opposite one (rank correlations of {least:.2f} to
-{most:.2f} in size); only the largest weight sorts them otherwise ({low:.2f} to {high:.2f})."""
+So none of them finds 6-4: five are about all nine rows, of which two look most at *france*, the blank’s and [CLS]’s,
+and the largest weight is about one row of any kind. Nor are they six facts. In this sentence, five of them put the
+heads into similar orders, or opposite ones (rank correlations of {least:.2f} to {most:.2f} in size); only the largest
+weight sorts them otherwise ({low:.2f} to {high:.2f})."""
 HEATMAPS = "Rows are layers, columns are heads. Click a cell to choose its head. {version}"
 CORRECTED = "The numbers are corrected for the length of the text."
 RAW = "The numbers are raw, as the paper defines them."

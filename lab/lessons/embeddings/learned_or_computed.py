@@ -50,9 +50,11 @@ OFFSET = "In the table of {model}, position 0 is row {first}. The rows before th
 CAPTION = """
 Each cell is the cosine of the vectors of two places. On the diagonal, a place is compared with itself: the cosine
 is 1. Places count from 0: token 1 is at place 0."""
-LEARNED = "Learned, neighbours have the cosine {near} on average, and places at any larger distance {far} at most."
+LEARNED = (
+    "Learned, neighbours have the cosine {near} on average, and places at any larger distance {far} on average at most."
+)
 COMPUTED = "Computed, neighbours have {near}, and places at any larger distance {far} at most."
-WRITTEN = """ So in both, near places have like vectors. Place 0 is an exception: there is always [CLS], and its
+WRITTEN = """ So in both, neighbours have like vectors. Place 0 is an exception: there is always [CLS], and its
 vector is like no other (cosine {most:.2f} at most)."""
 VECTORS = "Each row is a place, and each column is a dimension."
 LONGER = """

@@ -61,11 +61,11 @@ def nearest_word() -> Question:
         (
             Option(
                 "*frances*, which is spelled nearly alike",
-                "The model never sees letters. The cosine is 0.28, because other texts are about Frances.",
+                "The model never sees letters. The cosine is 0.28; perhaps other texts are about Frances.",
             ),
             Option(
                 "*hair*, which has the next id",
-                "An id is only a place in a list. The cosine is 0.01, as for most pairs of words.",
+                "An id is only a place in a list. The cosine is 0.01, about the mean of *france* and all words.",
             ),
             Option(
                 "*italy*, which is a country, too",

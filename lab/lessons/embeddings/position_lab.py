@@ -36,8 +36,8 @@ from lab.ui.sentence import show_sentence
 from lab.ui.terms import say
 
 IDEA = """
-What would the model know without the vectors of the places? Then the layers get one vector for each token, and nothing
-says which of them comes first."""
+What would the model know without the vectors of the places? Then the layers get one vector for each token, which says
+nothing about where the token is."""
 ORDERED = "{order}: {row}"
 READING = """
 Without places, the last vectors in the new order {verb}. With places, they differ by {moved:.0%} of their length on

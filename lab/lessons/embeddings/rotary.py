@@ -81,7 +81,8 @@ def said(trace: Trace, tokens: tuple[int, int], count: int, base: float) -> str:
         apart[way] = float((largest - least).max())
     others = " and ".join(f"up to **{signed(apart[way])}** with {TITLES[way]}" for way in apart if way != "rotary")
     return (
-        "Turned vectors show only how far apart their tokens are: at each distance, the cosine of the two words is "
+        "Turned vectors show only how far apart their tokens are, and which comes first: at each such distance, the "
+        "cosine of the two words is "
         f"the same everywhere, up to rounding (**{apart['rotary']:.0e}**). At the same distance, the cosine varies by "
         f"{others}."
     )
@@ -96,8 +97,7 @@ def moved_together() -> Question:
     return Question(
         "moved-together",
         "Turn the vector of one word to position 0, and that of another to position 2; their cosine is a number. Now "
-        "both "
-        "words move on by 5 positions. What happens to the cosine?",
+        "both words move on by 5 positions. What happens to the cosine?",
         (
             Option(
                 "It gets smaller, because both are turned further",
@@ -105,7 +105,7 @@ def moved_together() -> Question:
             ),
             Option(
                 "It becomes another number, as the words are elsewhere",
-                "With an added vector of the place, it does. Turned vectors are compared by their distance alone.",
+                "With an added vector of the place, it does. Turned vectors show only how far one is after the other.",
             ),
             Option(
                 "It stays the same",
@@ -140,7 +140,7 @@ def show(view: EmbeddingView) -> None:
         return
     _show_cosines(view, count, base)
     if base == PE_BASE.default:
-        why = "with a small base, all hands turn fast. Does the cosine still depend on the distance alone?"
+        why = "with a smaller base, the slow hands turn faster. Does the cosine still depend on the distance alone?"
         try_this(why, "Take the base 100", {PE_BASE: 100})
     st.latex(
         r"\begin{aligned} R_p\,q \cdot R_r\,k & = q \cdot R_{r-p}\,k \\ \omega_m & = \text{base}^{-2m/d} \end{aligned}"

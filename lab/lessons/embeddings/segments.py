@@ -32,8 +32,8 @@ WRITES_ON = (
     "of two texts a token belongs."
 )
 NOT_ASKED = (
-    "has no segment vectors. BERT needs them because it also learned to tell whether one text follows another, so it "
-    "must distinguish two texts."
+    "has no segment vectors. BERT was given them because it also learned to tell whether one text follows another; "
+    "[SEP] separates the two texts, too."
 )
 READING = "With the segments, the best word is {best} ({before:.2f}). With {change}, it is {other} ({after:.2f})."
 NO_BLANK = "Write a blank (_) into one of the two texts, to see what the segments change there."

@@ -76,13 +76,13 @@ def without_network() -> Question:
                 "Attention is the famous half of a layer. But what it brings is about France, and not *paris*.",
             ),
             Option(
-                "No: it is lost which country is meant",
-                "The line in the plan leads past the network, so what attention has added still arrives.",
-            ),
-            Option(
                 "No: nothing makes the capital of the country",
                 "*paris* is hardly likely then. Attention has brought which country it is, and that is what is left.",
                 correct=True,
+            ),
+            Option(
+                "No: it is lost which country is meant",
+                "The line in the plan leads past the network, so what attention has added still arrives.",
             ),
         ),
         mixed=True,

@@ -14,7 +14,7 @@ from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.encoding import BLANK
 from lab.models.interventions import Interventions
 from lab.text.tags.pipeline import PipelineUnavailable, spelled_out
-from lab.text.tags.tokens import trace_tags
+from lab.text.tags.tokens import TaggedSpan, encoding_tags, parsed, trace_tags
 from lab.ui import runs
 from lab.ui.quiz.asking import OfClass, draw_checks
 from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
@@ -24,14 +24,15 @@ from lab.ui.shared.one_head import OneHead
 HEAD, NOUNS = (4, 10), ("NOUN", "PROPN", "PRON")
 WANTED = """
 5-11 is called the head that *finds the subject of a verb*. Is this what it does? Write a sentence with _ for *was* or
-*were*, in which the model prefers *were*, and 5-11 looks from the blank most at a word that is neither a noun nor a
-pronoun. (A subject can be more than one word.)"""
+*were*, in which the model prefers *were*, and 5-11 looks from the blank most at a word that is not the subject, and
+neither a noun nor a pronoun. (A subject can be more than one word.)"""
 NO_BLANK = "Your sentence needs one blank, written as _, in place of *was* or *were*."
 NO_TAGS = "The tagger is not available here, so the lab cannot name the kind of a word."
 LOOKED = "From the blank, 5-11 gives {word} most ({weight:.2f}), and *were* has {share:.0%} against *was*. "
 NOT_WERE = "Here the model prefers *was*. Write a sentence in which more than one does something."
-A_NOUN = "The tagger calls {word} a {kind}. Try another subject."
-MET = "The tagger calls {word} a {kind}. So its name does not say all that this head does: names of heads are ours."
+A_NOUN = "The tagger calls {word} *{kind}*{subject}. Try another subject."
+SUBJECT = ", and the parser calls it the subject"
+MET = "The tagger calls {word} *{kind}*, and the parser does not call it the subject: names of heads are ours."
 
 
 def judge(entry: str) -> ChallengeVerdict:
@@ -52,11 +53,15 @@ def judge(entry: str) -> ChallengeVerdict:
     try:
         runs.load_tagger()
         filled = trace.text.replace((model.mask or ("",))[0], "were")
-        kind = trace_tags(runs.run(DEFAULT_MODEL, filled, "", Interventions()))[0][key]
+        run = runs.run(DEFAULT_MODEL, filled, "", Interventions())
+        kind, found = trace_tags(run)[0][key], parsed(run).tokens
+        spans = [TaggedSpan(each.start, each.end, each.relation) for each in found]
+        is_subject = (encoding_tags(run.encoding, spans)[key] or "").startswith("nsubj")
     except PipelineUnavailable:
         return ChallengeVerdict(met=False, said=said + NO_TAGS)
-    told = {"word": word, "kind": escaped(spelled_out(kind)) if kind else "mark"}
-    met = kind is not None and kind not in NOUNS and kind != "PUNCT"
+    kinds = escaped(spelled_out(kind)) if kind else "mark"
+    told = {"word": word, "kind": kinds, "subject": SUBJECT * is_subject}
+    met = kind is not None and kind not in (*NOUNS, "PUNCT") and not is_subject
     return ChallengeVerdict(met=met, said=said + (MET if met else A_NOUN).format(**told))
 
 

@@ -38,8 +38,8 @@ from lab.ui.shared.one_head import OneHead
 from lab.ui.shared.prediction import cannot_predict
 
 IDEA = """
-A head that finds the subject: does the model need it? In six sentences like this one, the verb is hidden, *was* or
-*were*, and each head of the model is set to zero once. The arcs are those of {head}, without which most changes."""
+Does the model need one head for the verb? In six sentences like this one, the verb is hidden, *was* or *were*, and each
+head of the model is set to zero once. The arcs are those of {head}, without which most changes."""
 DOTS = """
 Each line is a sentence, each dot the model without one head; the large dot is the model without {head}. Left of the
 dashed line, the model prefers *was*."""
@@ -47,7 +47,7 @@ READING = """
 With all heads, the model prefers *was* in {kept} of {count} sentences. Without {head}, it does so in **{lost}**; with
 this head at its mean instead of zero, in {mean}. Without any other single head, the most is {most}."""
 STORY = """
-So in these sentences, the model needs 5-11 to say *were*: no other head brings what it brings."""
+So no other head brings what 5-11 brings here: at zero, all six answers turn; at its mean, four."""
 CAVEAT = """
 Six sentences of one form are few; the experiment has hundreds, in six forms. A head can matter, too, where its removal
 changes nothing: if others bring the same."""

@@ -44,23 +44,24 @@ from lab.ui.tables import show_table
 from lab.ui.terms import say
 
 IDEA = """
-Some heads do one simple thing that has a name (Vig 2019; Clark et al. 2019). A head gets a name here if it does the
-thing clearly more often than a uniform head, and more often than any head with random numbers. Click a head to see its
-arcs."""
+Some heads do one simple thing that has a name (Vig 2018, *Deconstructing BERT*; Clark et al. 2019). A head gets a name
+here if it does the thing clearly more often than a uniform head, and more often than any head with random numbers.
+Click a head to see its arcs."""
 NONE = "In this text, no head does one of these things clearly more often than chance."
-COUNTED = "**{total}** of {all} heads have a name in this text: {listed}."
+COUNTED = "**{total}** of {all} heads {have} a name in this text{among}: {listed}."
+AMONG = ", if one looks at its words alone"
 STORY = "6-4 has none: looking at the country is not one of these patterns."
 FOLLOWED = """
-These {heads} give the token {side} in the text {before:.2f} on average. With the places shuffled, they give it
-{text:.2f}, and **{place:.2f}** to the token that has the place {side}."""
+On average, the token {side} in the text gets {before:.2f} from {heads}. With the places shuffled, it gets {text:.2f},
+and the token that has the place {side} gets **{place:.2f}**."""
 BY_PLACE = "So they find their neighbour by its place, not by its word."
 SHUFFLED = """
 Weak bars: the token {sides} in the text, as it is, and with the places shuffled. Strong bars: the token that has the
 place {sides} then. The tokens stay where they are; each gets the vector of another’s place, in ten random orders."""
 PREDICTS = """
-Vig saw one more: a head that looks at a word that helps to predict another. Here, {answer} is predicted at {query}.
-Cut off from everybody, **{word}** costs it most. Its score is the weight from {query} to {word}, and {head} gives most:
-{weight:.2f}."""
+Vig saw one more: a head that looks at a word that helps to predict another. Here, {answer} is predicted at {query}. Of
+all words, **{word}** costs it most if it is cut off from everybody. Its score is the weight from {query} to {word},
+and {head} gives most: {weight:.2f}."""
 PREDICTS_STORY = "So this pattern is the look of lesson 3. Nobody has published a threshold, so it names no head."
 RULE = """
 A **uniform head** gives every token that it may see the same weight. The score of a named head is at least halfway from
@@ -89,14 +90,16 @@ def pattern_name(id: str) -> str:
     return next((pattern.name for pattern in PATTERNS if pattern.id == id), MIXED.capitalize())
 
 
-def counted(names: NDArray[np.str_]) -> str:
-    """Say how many heads get each name on this text. ``names`` (L, H)."""
+def counted(names: NDArray[np.str_], *, among: bool = False) -> str:
+    """Say how many heads get each name on this text, ``among`` words alone or not. ``names`` (L, H)."""
     counts = Counter(str(name) for name in names.ravel())
     counts.pop(MIXED, None)
     if not counts:
         return NONE
     told = [f"{count} {DOES[name][count == 1]}" for name, count in counts.most_common()]
-    return COUNTED.format(total=sum(counts.values()), all=names.size, listed=listed(told))
+    total = sum(counts.values())
+    have = "has" if total == 1 else "have"
+    return COUNTED.format(total=total, all=names.size, have=have, among=AMONG * among, listed=listed(told))
 
 
 def neighbours(trace: Trace, only_words: bool) -> dict[str, tuple[Head, ...]]:
@@ -151,7 +154,7 @@ def by_place() -> Question:
             ),
             Option(
                 "Still at the token before: they know which words follow each other",
-                "Then its weight would stay. It falls to about what a uniform head gives.",
+                "Then its weight would stay. In lab-minilm, it falls from 0.54 to 0.16.",
             ),
             Option(
                 "At no token in particular: shuffled places tell them nothing",
@@ -234,7 +237,10 @@ def show(view: OneHead) -> None:
     choose_part(view)
     at, only_words = (view.layer.index, view.head), chosen_left_out(view)
     draw(partial(specialization.named_heads, view.trace, *at, only_words), NAMED, clickable=True)
-    told, story = counted(specialization.names_of(view.trace, only_words)), is_story(view.trace) and only_words
+    told, story = (
+        counted(specialization.names_of(view.trace, only_words), among=only_words),
+        is_story(view.trace) and only_words,
+    )
     say_more(f"{told} {STORY}" if story and at == STORY_HEAD else told)
     if not ask_beside(LESSON, by_place()):
         return

@@ -61,11 +61,11 @@ READING = """
 On the axis **{axis}**, {head} is nearest to the rim, with {times:.1f} times what a uniform head gives."""
 STORY = """
 This text has one name, *France*, so this is the look of lesson 3 once more: a radar of one text shows how the numbers
-are made. **Over many texts?** In the {count} sentences that come with the lab, 6-4 gives names **{names:.1f}** times
-what a uniform head gives, and function words {function:.1f} times. That is a preference, and a weaker one than this
-text shows; {first} gives names {most:.1f} times."""
+are made. **Over many texts?** In the {count} of the lab’s short texts that have a name, 6-4 gives names
+**{names:.1f}** times what a uniform head gives, and in all {texts} texts function words {function:.1f} times. That is
+a preference, and a weaker one than this text shows; {first} gives names {most:.1f} times."""
 # The means of :mod:`lab.lessons.head_specialization.many_sentences` over the sentences that come with the lab.
-SURVEYED = {"count": 200, "names": 1.88, "function": 0.42, "first": "5-5", "most": 2.91}
+SURVEYED = {"texts": 200, "count": 83, "names": 1.88, "function": 0.42, "first": "5-5", "most": 2.91}
 CAVEAT = "The radar compares the heads of a layer with each other. The table has each number beside a uniform head’s."
 TOY = "Letters have no parts of speech. Some of these numbers do not need them: they depend only on places."
 _ONE, _ALL = "This head", "All heads of the layer"
@@ -100,13 +100,15 @@ def rim() -> Question:
                 "It does, but the rim does not tell. In another layer, the head at the rim may give them less.",
             ),
             Option(
-                "No other head of layer 6 gives names more",
-                "The largest value of the layer is drawn at the rim, whatever this value is. Here it is 0.63.",
+                "Of what goes to words, no other head of the layer gives names more",
+                "The largest value of the layer is drawn at the rim. Here it is 0.63 of what goes to words, without "
+                "[CLS] and [SEP].",
                 correct=True,
             ),
             Option(
                 "All its attention goes to names",
-                "It gives them 0.63. The largest value of a layer is at the rim, even if it is small.",
+                "Of what it gives to words, names get 0.63. The largest value of a layer is at the rim, even if it "
+                "is small.",
             ),
         ),
         mixed=True,

@@ -39,7 +39,7 @@ rate**."""
 BATCH = """
 The gradient comes from a **batch** of {count} sentences. Each step takes other sentences, so that the model does not
 learn only these. This is the plain rule. A whole training uses refined ones, such as AdamW (Loshchilov & Hutter 2019),
-which chooses the length of each weight’s move from its gradients so far."""
+which moves each weight by a mean of its gradients so far, in a length of its own."""
 _FLAT = 0.02  # a slope this small leads nowhere
 _STEP = 1.0  # the learning rate of the nudge of the one weight
 _TANGENT = 0.9  # half the length of the straight line at the dot
@@ -73,14 +73,17 @@ def said(here: Slope) -> str:
     if abs(here.gradient) < _FLAT:
         return f"{told}: the curve is nearly flat, so a small move of this weight changes the loss hardly at all."
     more, less = ("larger", "smaller") if here.gradient > 0 else ("smaller", "larger")
-    return f"{told}: if the weight gets {more}, the loss grows, and if it gets {less}, the loss falls."
+    return (
+        f"{told}: if the weight gets a little {more}, the loss grows, and if it gets a little {less}, the loss falls."
+    )
 
 
 def checked(here: Slope) -> str:
     """Compare the slope with a finite difference."""
     return (
-        "The slope is the **gradient** of this weight. A nudge moves the weight by this slope, so nudges get smaller "
-        f"towards the bottom. From the derivatives of all operations, it is {signed(here.gradient, 4)}. "
+        "The slope is the **gradient** of this weight. A nudge moves the weight by this slope, so nudges are small "
+        f"where the curve is flat, as near the bottom. From the derivatives of all operations, it is "
+        f"{signed(here.gradient, 4)}. "
         "From the losses with this weight a little smaller and a little larger, it is "
         f"{signed(here.difference, 4)}."
     )

@@ -36,7 +36,7 @@ READING = """
 After {step} steps, a letter gives the letter before it **{now:.2f}** of its attention, on average ({first:.2f} before
 the first step). The loss on new sentences went from {before:.2f} to {after:.2f}."""
 WRITTEN = """ So the head has come to look one letter back, though the toy was told only which answers are right. Head
-1-3 of lab-minilm looks one word back (lesson 4, *Find the head*)."""
+1-3 of lab-minilm mostly looks one token back."""
 LIKE = "A real model learns in the same way. The small models of this lab took thousands of such steps."
 LEAST = 0.5  # a head that gives the letter before less than this has not learned to look there
 SENTENCE = (3, 1, 6, 2, 5, 4, 8, 7)  # letters in no order, each once

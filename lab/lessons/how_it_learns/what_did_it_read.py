@@ -36,7 +36,7 @@ IDEA = """
 Where does a word such as *paris* come from? Look at what the model read. The first chart shows how often each word
 occurs near a word of the sentence, in the texts that taught the small models of this lab. The second shows what the
 model says in the blank."""
-READING = "The model says {best} ({sure}). In the texts, {most} {verb} most often {place}: {count}{own}."
+READING = "The model says {best} ({sure}). Of the counted words, {most} {verb} most often {place}: {count}{own}."
 OWN = "; {best} has {count} there"
 NONE = "The model says {best} ({sure}). The texts have none of these words {place}."
 _FIRST = "The capital of France is _."  # the sentence of the course
@@ -224,7 +224,7 @@ def show(view: LessonRun) -> Trace | None:
     say(source(model))
     show_definition(found)
     if _NOWHERE in names:
-        try_this("this sum is nowhere in the texts.", "Two plus two", {GAP: _NOWHERE})
+        try_this("the texts have none of these words right after *two plus two is*.", "Two plus two", {GAP: _NOWHERE})
     return asked_at[0]
 
 

@@ -58,7 +58,7 @@ So *France* comes over to the blank directly, mostly in two heads: with the link
 {two:.2f}. If no token but the blank can look at *France*, *paris* stays first ({around:.2f})."""
 LIST = """
 **With other countries, too?** The lab put each of 65 countries in the place of *France*. From the blank, 6-4 gives the
-country 0.79 or more. The model names the capital of 32 of them. If the blank cannot look at the country, *tokyo* comes
+country 0.78 or more. The model names the capital of 32 of them. If the blank cannot look at the country, *tokyo* comes
 first in 30 of these 32 texts, and *athens* in 2."""
 CAVEAT = "A cut link gives its weight to the other tokens of the row, so a cut does more than take a word away."
 NO_BLANK = "To see what a cut changes, write a blank (_), and choose its sentence first and another sentence second."
@@ -147,7 +147,8 @@ def whose_link() -> Question:
             ),
             Option(
                 "With the link from the blank cut",
-                "Then *paris* falls from 0.74 to 0.01, and no city leads. The blank collects *France* itself.",
+                "Then *paris* falls from 0.74 to 0.01, and no word gets more than 0.02. The blank collects *France* "
+                "itself.",
                 correct=True,
             ),
             Option(

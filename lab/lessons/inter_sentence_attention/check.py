@@ -35,7 +35,7 @@ NO_WORD = "No word leads in this blank: the best one, {word}, has only {p:.2f}. 
 LOOKED = "The model says {word} ({p:.2f}). From the blank, 6-4 gives {key} {weight}, the most in the first sentence. "
 ASIDE = "That is not enough: the head does not look across."
 SAME = "But with this link cut, the model still says {word} ({after:.2f})."
-MET = "With this link cut, {word} has {after:.2f}, and {other} comes first: what fills the blank comes from {key}."
+MET = "With this link cut, {word} has {after:.2f}, and {other} comes first: the answer needs the look at {key}."
 
 
 @asks(

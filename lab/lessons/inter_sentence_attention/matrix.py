@@ -10,7 +10,7 @@ from lab.analysis.heads.values import is_causal
 from lab.analysis.sentences.attention import AVERAGE, MASS, MAXIMUM, RELATIVE, between_sentences
 from lab.analysis.sentences.split import expected, split
 from lab.course.sentences.looks import is_story
-from lab.course.words import spoken
+from lab.course.words import capital, spoken
 from lab.figures.sentences import block, read, sentence_map
 from lab.lessons.inter_sentence_attention import LESSON, MATRIX
 from lab.lessons.inter_sentence_attention.behind_a_cell import name
@@ -30,26 +30,29 @@ from lab.ui.shared.metric_choice import choose_sinks, sinks_left_out
 from lab.ui.terms import say
 
 IDEA = """
-A weight goes from token to token. Add up the weights from a token to all tokens of a sentence, and take the mean over
-all heads and over all tokens of the sentence that looks: this is one cell of the map."""
+A weight goes from token to token. Take the mean map of all heads, add up the weights from a token to all tokens of a
+sentence, and take the mean over the tokens of the sentence that looks: this is one cell of the map."""
 STORY_IDEA = " Here, a longer sentence follows the two."
 READINGS = {
     MASS: "Each row shows to which sentences a sentence gives its attention.",
     RELATIVE: "Each cell is a share, divided by the share that a uniform head would give: 1 is what length explains.",
     MAXIMUM: "Each cell is the largest weight that any head gives from a token of one sentence to one of the other.",
 }
-WITHOUT = " {outside} are left out: they get {removed:.0%} of the attention of sentence {a}."
+WITHOUT = """ Without {outside}: each row is divided by what is left ({removed:.0%} of the attention of sentence {a}
+goes there)."""
 ALONE = "A sentence of one token would then have no token left, so no token is left out."
 CLICK = """
  Click a cell to choose it. (A program called Punkt, Kiss & Strunk 2006, finds the sentences. The model is not told
 where one ends.)"""
 READING = """
-Sentence {a} gives **{share:.0%}** to sentence {b}. A uniform head would give it {even:.0%}, so this is {times:.2f}
-times as much. The largest single weight is in head {head}, from {query} to {key}: {most:.2f}."""
+Of {what}, sentence {a} gives **{share:.0%}** to sentence {b}. A uniform head would give it {even:.0%}, so this is
+{times:.2f} times as much. The largest single weight is in head {head}, from {query} to {key}: {most:.2f}."""
 STORY = """
 From the sentence of the blank, the long sentence gets {long:.0%} and the first one {first:.0%}. But the long one has
 {tokens} tokens, and the first one {few}. **Length-corrected**, the order turns: the first sentence gets {more:.2f}
 times the share from a uniform head, and the long one {less:.2f} times."""
+MEAN_MAP = "Ā is the mean map of all heads{left}."
+LEFT = ", each row divided by what is left"
 BEHIND = "Behind this cell: the weights from the tokens of sentence {a} to those of sentence {b}, {heads}."
 
 
@@ -66,7 +69,8 @@ def reading(trace: Trace, a: int, b: int, left_out: bool) -> str:
     head, query, key = strongest_at(trace, a, b, left_out)
     numbers = {"share": share, "even": even, "times": share / even, "most": float(found.maximum[a, b])}
     words = {"head": name(head), "query": spoken(trace, query), "key": spoken(trace, key)}
-    return READING.format(a=a + 1, b=b + 1, **numbers, **words)
+    what = "what it gives to sentences" if left_out else "its attention"
+    return capital(READING.format(a=a + 1, b=b + 1, what=what, **numbers, **words).strip())
 
 
 def story(trace: Trace) -> str:
@@ -78,11 +82,10 @@ def story(trace: Trace) -> str:
 
 
 def formula(trace: Trace, a: int, b: int, left_out: bool) -> str:
-    """The formula of a cell as LaTeX, filled in with its numbers."""
-    found, config = read(trace, split(trace), left_out), trace.model.config
-    heads = config.layers * config.heads
-    mean = rf"\frac{{1}}{{{heads} \cdot {len(found.members[a])}}} \sum_{{\text{{heads}}}}"
-    sums = rf"\sum_{{i \in \text{{sentence }} {a + 1}}} \sum_{{j \in \text{{sentence }} {b + 1}}} A_{{ij}}"
+    """The formula of a cell as LaTeX, filled in with its numbers; Ā is the mean map of all heads."""
+    found = read(trace, split(trace), left_out)
+    mean = rf"\frac{{1}}{{{len(found.members[a])}}}"
+    sums = rf"\sum_{{i \in \text{{sentence }} {a + 1}}} \sum_{{j \in \text{{sentence }} {b + 1}}} \bar A_{{ij}}"
     total = f"= {float(found.mass[a, b]):.3f}"
     lines = r" \\ & ".join((rf"\text{{share}}({a + 1} \to {b + 1})", f"= {mean} {sums}", total))  # fits a phone
     return rf"\begin{{aligned}} & {lines} \end{{aligned}}"
@@ -137,6 +140,7 @@ def show(view: SentencesView) -> None:
         if story_text and left_out:
             say_more(story(trace))
         st.latex(formula(trace, a, b, left_out))
+        st.caption(MEAN_MAP.format(left=LEFT * left_out))
         try_this("which is the largest single weight behind a cell?", "Maximum", {MEASURE: MAXIMUM})
     code(between_sentences)
 

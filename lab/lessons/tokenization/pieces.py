@@ -121,11 +121,11 @@ def unknown_sign() -> Question:
         (
             Option(
                 "The bytes in which the computer stores the sign",
-                "This is how GPT-2 reads it, so it loses nothing. WordPiece has pieces of letters only.",
+                "This is how GPT-2 reads it, so it loses nothing. WordPiece has no bytes to fall back on.",
             ),
             Option(
                 "Nothing: the sign is left out",
-                "Only signs that nobody can see, such as control characters, are left out.",
+                "Control characters, accents and � are left out. This sign stays.",
             ),
             Option(
                 "[UNK], as for any other sign that it does not know",

@@ -29,7 +29,7 @@ def said(trace: Trace) -> str:
 def show(view: TokenizationView) -> None:
     """Show the tokens that are not from the text, and say how long an input may be."""
     encoding, config = view.trace.encoding, view.trace.model.config
-    say("Some tokens are not words of the text. The model adds them as marks, for example for the end of a text.")
+    say("Some tokens are not words of the text. Most models add such marks, for example for the end of a text.")
     groups = encoding.segment_ids if encoding.pair is not None and config.segments > 1 else None
     draw_chips(encoding_chips(encoding), ids=encoding.token_ids, groups=groups)
     listed = special_tokens(view.trace.model, encoding)

@@ -31,7 +31,7 @@ The **tokenizer** cuts the text into **tokens**, and looks each of them up in a 
 of {model} has {size:,} tokens. The model gets only the number of each token in this list, its **id**."""
 CAPTION = "The number below a token is its id. The number above it counts the tokens from 1."
 DASHED = " The model added the tokens in dashed frames."
-READING = "All that the model gets of the words are {ids}."
+READING = "All that the model gets of the text are {ids}, and the places of the tokens."
 CUT = " {word} is not in its vocabulary, so it becomes {pieces}."
 WRITTEN = (
     " It reads *france*, not *France*: this tokenizer writes all letters small, and drops accents. ▢ is a token, too: "
@@ -63,7 +63,7 @@ def next_in_the_list() -> Question:
             ),
             Option(
                 "*hair*: the list is sorted in neither way",
-                "An id is only a place in a list. It says nothing about what a token means, or how it is spelled.",
+                "An id is only a place in a list. It says nothing about what a token means.",
                 correct=True,
             ),
         ),

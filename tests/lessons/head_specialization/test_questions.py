@@ -18,7 +18,7 @@ from tests.by_id import by_id
 NEXT, SELF = by_id(PATTERNS, "next_token"), by_id(SPECIALIZATIONS, "self")
 # What the numbers behind each answer are is tested in test_said.py.
 RIGHT = {
-    radar.rim: "No other head of layer 6 gives names more",
+    radar.rim: "Of what goes to words, no other head of the layer gives names more",
     radar.share_or_preference: "Names",
     named_patterns.by_place: "At the token that now has the place before",
     grammar.beats_kinds: "The rule",

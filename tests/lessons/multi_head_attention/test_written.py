@@ -190,7 +190,7 @@ def test_the_fixed_list_is_told_as_it_ships(france: Trace, brought: head_brings.
     verbs = [row.best for row in told.removed if row.change == "is cut off from everybody"]
     listed = " ".join(word_brings.from_the_list(told).split())
     assert f"{len(told.countries)} countries; the model names the capital of {len(told.named)}." in listed
-    assert f"first in {verbs.count('is')} if *is*" in listed and "and *athens* comes first" in listed
+    assert f"into the blank in {verbs.count('is')} if *is*" in listed and "and *athens* comes first" in listed
 
 
 def test_links_and_marks_are_told_as_they_ship_and_as_hugging_face_hides_them(france: Trace) -> None:
@@ -200,7 +200,7 @@ def test_links_and_marks_are_told_as_they_ship_and_as_hugging_face_hides_them(fr
     verb, capital, country = (said[f"heads at {word}, link cut"] for word in ("is", "capital", "country"))
     assert verb.words[0] == capital.words[0] == "paris" != country.words[0]
     listed = word_brings.links(told)
-    assert f"comes first ({verb.probabilities[0]:.2f}, {capital.probabilities[0]:.2f})" in listed
+    assert f"({verb.probabilities[0]:.2f}, {capital.probabilities[0]:.2f})" in listed
     hidden = torch.ones(1, len(france))
     hidden[0, france.labels.index(".")] = 0  # nobody sees it; what it sees itself does not matter to the blank
     with torch.inference_mode():

@@ -42,7 +42,7 @@ def test_ids_and_pieces_are_the_library_s(model: str, text: str) -> None:
     theirs = AutoTokenizer.from_pretrained(EMBEDDED / model)
     reading = read(model, text)
     said = bare(tokens.reading(reading))
-    assert f"of the words are {len(theirs(text)['input_ids'])} ids" in said
+    assert f"of the text are {len(theirs(text)['input_ids'])} ids" in said
     cut = [word for word in reading.words if len(word.pieces) > 1]
     assert ("so it becomes" in said) == bool(cut)
     assert not cut or any(f"so it becomes {written(word)}" in said for word in cut)

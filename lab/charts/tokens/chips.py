@@ -15,7 +15,7 @@ _STYLE = """<style>
   max-width: 100%; margin: .15rem .5px; padding: 0 .3em .1em; border: 1px solid; border-radius: .3em;
   color: light-dark(#16181d, #ffffff); overflow-wrap: anywhere; white-space: pre-wrap; }
 .tokens .token small { font-size: .7rem; color: light-dark(#4c505e, #d5d7dd); }
-.tokens .special { border-style: dashed; font-style: italic;
+.tokens .special { border-style: dashed; font-style: italic; margin-inline: .35em;
   background: light-dark(#f4f4f6, #26282e); border-color: light-dark(#7a7f8c, #9a9fac); }
 .tokens .chosen { outline: 2px solid light-dark(#16181d, #ffffff); outline-offset: 1px; }
 .tokens .gap { display: inline-block; min-width: .35em; color: light-dark(#4c505e, #d5d7dd); padding-top: 1rem; }

@@ -64,7 +64,7 @@ def worked(found: WorkedExample, row: int) -> str:
     heads = " | ".join(f"key of {name}" for name in found.tokens)
     rows = (
         ("**Score**: query times key, number by number, added up", *products),
-        ("**÷ √d**: d is how many numbers a query has, here 2", *scaled),
+        ("**÷ √d**: d is how many numbers a query has, here 2 (more numbers would make larger scores)", *scaled),
         (
             "**Weights**, by softmax: e to the power of each, divided by the sum of all three",
             *(f"**{each}**" for each in weights),

@@ -93,9 +93,9 @@ def _needed(found: Ways) -> str:
     """Name the ways that are needed; the three cuts beside the words have the probabilities that say so."""
     match found.needed:
         case Needed.DIRECT:
-            return "So what counts is the direct way, and not the ways around, through other tokens."
+            return "So the direct way is needed: the ways around, through other tokens, do not make up for it."
         case Needed.AROUND:
-            return "What counts are the ways around, through other tokens."
+            return "So the ways around, through other tokens, are needed: the direct way does not make up for them."
         case Needed.BOTH:
             return "Both ways are needed."
     if found.costlier is None:

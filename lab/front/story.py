@@ -34,8 +34,8 @@ SCORES = """
 The blank’s last vector is prepared once more, and compared with the row of each of {words:,} tokens. This, and a bias
 of the token, gives its logit, and softmax makes shares of the logits."""
 LEARNED = """
-A model learns its numbers by many small steps, on texts with hidden words among others, so that such words become less
-of a surprise. The surprise of *paris* here, its **loss**, is −ln {p:.3f} = {loss:.2f}."""
+A model learns its numbers by many small steps. In many of its texts, words are hidden, and the steps make them less of
+a surprise. The surprise of *paris* here, its **loss**, is −ln {p:.3f} = {loss:.2f}."""
 _STYLE = f"""<style>
 .mini {{ display: grid; grid-template-columns: 6em 1fr 2.6em; gap: 2px 8px; align-items: center; font-size: .85rem;
   max-width: 20em; }}

@@ -236,7 +236,7 @@ def _told(job: Notable, doing: Doing) -> str:
             "with simple rules."
         )
     uniform = "1" if job.chance is None else f"{job.chance:.2f}"
-    return f"Its score is {doing.score:.2f} of 1; a uniform head scores {uniform}."
+    return f"In the lab’s many sentences, its score is {doing.score:.2f} of 1; a uniform head scores {uniform}."
 
 
 def _mode() -> str:

@@ -136,8 +136,8 @@ def faults(picture: Picture, token: int, sign: str, found: dict[tuple[int, str],
     here, (direct, around, both) = found[token, sign], (found[token, each] for each in SIGNS)
     special = picture.trace.encoding.special[token] or (picture.trace.model.config.causal and token == 0)
     allowed = {
-        "direct way that counts": not special and both.matters() and direct.matters() and not around.matters(),
-        "ways around that count": not special and both.matters() and around.matters() and not direct.matters(),
+        "the direct way is needed": not special and both.matters() and direct.matters() and not around.matters(),
+        "tokens, are needed": not special and both.matters() and around.matters() and not direct.matters(),
         "Either way is enough": not special and both.matters() and not direct.matters() and not around.matters(),
         "Both ways are needed": not special and both.matters() and direct.matters() and around.matters(),
         "lost without the direct way": around.kept - direct.kept >= here.was / 5 - _NEAR,

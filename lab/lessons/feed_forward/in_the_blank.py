@@ -16,7 +16,7 @@ from lab.course.words import quoted, share
 from lab.lessons.feed_forward.view import FeedForwardView, choose_neuron
 from lab.models.ablation import ablate_each_neuron
 from lab.models.batches import ProgressFunction
-from lab.models.encoding import word_of
+from lab.models.encoding import BLANK, word_of
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning
@@ -56,7 +56,8 @@ def said(trace: Trace, place: int, layer: int, neuron: int) -> str:
         tried=len(every),
         turned=sum(each.then != best for each in every),
     )
-    ours = is_story(trace) and layer == STORY_HEAD[0]
+    ours = is_story(trace) and layer == STORY_HEAD[0] and trace.labels.count(BLANK) == 1
+    ours = ours and trace.labels[place] == BLANK  # and no other word is hidden
     return told + WRITTEN.format(inner=trace.model.config.ffn_width) * ours
 
 

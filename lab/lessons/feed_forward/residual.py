@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import numpy as np
@@ -179,12 +180,17 @@ def counts(view: FeedForwardView) -> str:
     return WRITTEN.format(times=network, with_x=with_x, without=without)
 
 
+def written(value: float) -> str:
+    """Write a number with four significant digits, so that the product of two small ones can be checked."""
+    return signed(value, max(0, 3 - math.floor(math.log10(abs(value))))) if value else "0"
+
+
 def one_number(steps: NormSteps) -> str:
     """Follow the number that is farthest from the mean through a LayerNorm."""
     at = farthest(steps)
     names = ("x", "standard", "gamma", "beta", "output")
-    numbers = {name: signed(float(getattr(steps, name)[at]), 4) for name in names}
-    return NUMBER.format(dimension=at + 1, mean=signed(steps.mean, 4), deviation=signed(steps.deviation, 4), **numbers)
+    numbers = {name: written(float(getattr(steps, name)[at])) for name in names}
+    return NUMBER.format(dimension=at + 1, mean=written(steps.mean), deviation=written(steps.deviation), **numbers)
 
 
 def said(view: FeedForwardView, where: str, steps: NormSteps) -> str:

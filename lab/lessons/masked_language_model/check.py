@@ -30,7 +30,8 @@ LEADS = 0.15  # below this, no word leads
 WANTED = (
     "*France* decides in *The capital of France is ▢.*: with *Russia* in its place, another word comes first. There, "
     "6-4 and 6-6 look at *France*. Do they bring it only if they look? Write another sentence with *France* and one "
-    "blank (_), about a language, for example: *France* must decide, but neither head may give it half of the blank’s "
+    "blank (_), with *France* early and the blank not at the end, for example: *France* must decide, but neither "
+    "head may give it half of the blank’s "
     "attention."
 )
 NOT_ONE = "The sentence needs *France* once, and one blank, written as _."
@@ -47,7 +48,7 @@ BROUGHT = (
     "they look less at *France* than there."
 )
 OTHERWISE = (
-    "Swap what 6-4 and 6-6 bring, as in lesson 4, and the model still says {swapped}. So here it comes in another way."
+    "Swap what 6-4 and 6-6 bring, as in lesson 4, and the model still says {swapped}. So here another way is enough."
 )
 BETWEEN = "Swap what 6-4 and 6-6 bring, as in lesson 4, and the model says {swapped}: neither word."
 
@@ -98,7 +99,7 @@ def why_hidden() -> Question | None:
             ),
             Option(
                 "In sight, a word could be copied from its own place",
-                "A copy is right without any grammar or knowledge, so nothing else would be learned.",
+                "A copy is right without any grammar or knowledge, so there would be little reason to learn more.",
                 correct=True,
             ),
             Option(

@@ -34,7 +34,7 @@ _HEAD = (
 _PREPARES = "sends it through one more learned matrix, with a function and a LayerNorm, and "
 _SCALES = "brings it to one scale with a last LayerNorm, and "
 _BIAS = ", plus a learned **bias** of the word,"
-LARGEST = "Of {vocabulary:,} words, {first} has the largest logit: **{logit:.3f}**."
+LARGEST = "Of {vocabulary:,} tokens, {first} has the largest logit: **{logit:.3f}**."
 SUM = "It is the dot product with its row of the table (lesson 2), {product:.3f}, plus its bias, {bias:.3f}."
 _SOFTMAX = (
     "**Softmax** makes shares of the logits: e to the power of each logit, divided by the sum of the powers of all "

@@ -36,8 +36,9 @@ from lab.ui.typed import say_shortened, shorten
 
 IDEA = """
 From {query}, {key} gets {shares}. Does the answer hang on what {heads} {brings}? The lab runs another sentence, takes
-what {heads} {brings} to {place} there, and puts it in the place of what {query} gets from them here. All else in this
-layer stays. Then it does the same with the {count} other heads of the layer."""
+what {heads} {brings} to {place} there, and puts it in the place of what {query} gets from them here. What the other
+heads bring stays, and all that comes after is computed anew. Then it does the same with the {count} other heads of the
+layer."""
 READING = """
 With {heads} from the other sentence, {own} goes from {before:.2f} to **{left:.2f}**, and {other} from {far:.2f} to
 **{near:.2f}**. With the {count} other heads from there, they have {kept:.2f} and {stays:.2f}."""
@@ -146,8 +147,8 @@ def two_heads_swapped() -> Question:
     """Ask what the model says with two heads from the sentence about Russia."""
     return Question(
         "two-heads-swapped",
-        "In *The capital of France is ▢.*, the blank gets what 6-4 and 6-6 bring in *The capital of Russia is ▢.* All "
-        "else stays as it is. Which word comes first?",
+        "In *The capital of France is ▢.*, the blank gets what 6-4 and 6-6 bring in *The capital of Russia is ▢.* What "
+        "the other heads bring stays. Which word comes first?",
         (
             Option(
                 "*paris*: ten heads of the layer still come from France",

@@ -33,7 +33,7 @@ from lab.ui.terms import say
 
 IDEA = """
 Where a head looks is not yet what matters. So cut a word off from everybody: in every layer, no other token can look
-at it. Which word does the model put in the blank then?"""
+at it. Which word does the model say then?"""
 FIGURE = "Each row is a run with one word cut off, and its four most probable words."
 READING = """
 With {word} cut off, {best} goes from {before:.2f} to **{after:.2f}**{most}; {then} comes first
@@ -47,14 +47,15 @@ LINKS = """
 **Is it the heads that look?** Now only the heads that look at a word lose it from the blank’s view; every other head
 still sees it. If the four heads at *is*, or the four at *capital*, lose their word, *paris* still comes first
 ({verb:.2f}, {capital:.2f}): the blank gets both in other ways, too. If the two heads at *France* lose it, another city
-comes first."""
+comes first. (France is a clear case: of {count} countries, the capital still comes first in {verbs}, {capitals} and
+{countries}.)"""
 LIST = """
 **In other countries’ sentences, too?** The lab asked about {all} countries; the model names the capital of {count}. In
 these {count} sentences, the model puts *is* into the blank in {verbs} if *is* is cut off. The capital still comes
 first in {kinds} if *capital* is cut off. If the country is cut off, the sentences no longer differ for the blank, and
 *{same}* comes first."""
 CAVEAT = """
-A cut shows that the answer changes if no token can look at the word. It does not show which vectors carry what the
+A cut shows whether the answer changes if no token can look at the word. It does not show which vectors carry what the
 word says (lesson 9)."""
 MARKS = " Marks count, too: with the full stop cut off, a colon comes first."
 NOTHING = "There is no word here that could be cut off. Write a longer sentence."
@@ -115,7 +116,10 @@ def links(found: story.CourseStory) -> str:
     """Say what the model says if only the heads that look at a word cannot look at it."""
     said = {row.change: row for row in found.said}
     verb, capital, _ = (said[f"heads at {word}, link cut"] for word in story.WORDS)
-    return LINKS.format(verb=verb.probabilities[0], capital=capital.probabilities[0])
+    first = {word: found.first_after(f"heads at {word}, link cut") for word in story.WORDS}
+    verbs, capitals, countries = (first[word] for word in story.WORDS)
+    numbers = {"count": len(found.named), "verbs": verbs, "capitals": capitals, "countries": countries}
+    return LINKS.format(verb=verb.probabilities[0], capital=capital.probabilities[0], **numbers)
 
 
 def from_the_list(found: story.CourseStory) -> str:

@@ -35,8 +35,9 @@ _NUMBER, _SCORE = Scale("Number", format=".2f", signed=True), Scale("Score", for
 
 IDEA = """
 **Build a row** made the row of one token. Write the queries of all {n} tokens below one another, and you have a
-**matrix** Q; the keys make K, and the values make V. Two products of matrices then do everything: Q times Kᵀ (K
-turned, so that each key is a column) gives all scores, and the weights times V are what all tokens collect."""
+**matrix** Q; the keys make K, and the values make V. Two products of matrices, with softmax between them, then do it
+all: Q times Kᵀ (K turned, so that each key is a column) gives all scores, and the weights times V are what all tokens
+collect."""
 READING = """
 The outlined score, {score}, is the outlined row of Q times the outlined column of Kᵀ: the query of {query} and the
 key of {key}. One product gives all {n} × {n} = {cells:,} scores, and no row has to wait for another."""

@@ -97,10 +97,10 @@ def _told(name: str, trace: Trace) -> str:
     if config.window is not None:
         mask = f"{mask} In the local layers, it also hides all tokens that are more than {config.window} tokens away."
     return {
-        _SCALING: f"Scores are √{config.head_width} ≈ {config.head_width**0.5:.1f} times as large, so softmax gives "
+        _SCALING: f"Scores are not divided by √{config.head_width} ≈ {config.head_width**0.5:.1f}, so softmax gives "
         "more of a row to its largest score.",
         _MASK: mask,
-        _VALUES: "Every word passes on the same value, so all words collect the same vector.",
+        _VALUES: "Every word passes on the same value, so all rows that add up to 1 collect the same vector.",
         _QUERIES: "The columns of the map, not the rows, add up to 1.",
     }[name]
 

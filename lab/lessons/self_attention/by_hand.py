@@ -20,9 +20,9 @@ from lab.ui.quiz.done import awaits_answer
 from lab.ui.terms import say
 
 IDEA = """
-What fills a blank has to come from other tokens. Here are three made-up tokens, so small that you can check every
-number. Each token has a **query** (what it looks for), a **key** (what it offers) and a **value** (what it passes
-on)."""
+What fits a blank depends on the other tokens, so something has to come from them. Here are three made-up tokens, so
+small that you can check every number. Each token has a **query** (what it looks for), a **key** (what it offers) and a
+**value** (what it passes on)."""
 FINDING = """
 *sun* looks most at *sun* and *light*, whose keys fit its query: **0.446** each. The values arrive in these shares."""
 DONE = """

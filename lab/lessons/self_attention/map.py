@@ -39,7 +39,9 @@ CLS = """
 **[CLS]** is the mark at the beginning of every text, and belongs to no word. Why do heads look at it? A row has to add
 up to 1, also if a head finds nothing to look for. Clark et al. (2019, §3.2) suppose that it then rests at [CLS] or
 [SEP]. (BERT was also trained to read from [CLS] whether a second text follows: lesson 9, **Next sentence**.)"""
-CAVEAT = "Where a head looks is not yet what arrives, and not yet what matters. The next steps show both."
+CAVEAT = """
+Where a head looks is not yet what arrives, and not yet what matters. The next step shows the one, lesson 4 the
+other."""
 
 
 def reading(spot: Spot) -> str:
@@ -126,10 +128,10 @@ def most_attended(spot: Spot) -> Question | None:
     weights = row.weights.tolist()
 
     def why(key: int, best: int) -> str:
-        tail = "more than any other word." if key == best else f"less than {named(trace, best)} ({weights[best]:.2f})."
+        tail = "more than any other token." if key == best else f"less than {named(trace, best)} ({weights[best]:.2f})."
         return f"It gets {weights[key]:.2f} of the attention of {told_apart(trace, query)}, {tail}"
 
-    prompt = f"At which word does the model look most from {named(trace, query)}?"
+    prompt = f"At which token does this head look most from {named(trace, query)}?"
     return ranked("most-attended", prompt, weights, lambda key: named(trace, key), why, of=trace.labels)
 
 

@@ -1,4 +1,4 @@
-"""The two ways through the course, as lists of steps: the whole course, and the idea in forty minutes."""
+"""The two ways through the course, as lists of steps: the whole course, and the idea in 38 minutes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lab.course.pages import LESSONS, Lesson, Step, lesson_of
 
 # The names of the ways in a link.
 WHOLE, SHORT = "whole", "short"
-NAMES = {WHOLE: "The whole course", SHORT: "The idea, in 40 minutes"}
+NAMES = {WHOLE: "The whole course", SHORT: "The idea, in 38 minutes"}
 
 
 @dataclass(frozen=True)

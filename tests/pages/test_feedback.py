@@ -40,7 +40,7 @@ def test_a_learner_finds_it_with_the_view(operator: pytest.MonkeyPatch) -> None:
         values = parse_qs(urlsplit(url).query)
         assert url.startswith("https://forms.example/f?a=1&link=") and values["link"][0].startswith(HERE)
     assert {"text", "layer", "step"} <= set(values["link"][0].partition("?")[2].split("&"))
-    assert links(LESSON, way="The idea, in 40 minutes") and links(BENCH) == []
+    assert links(LESSON, way="The idea, in 38 minutes") and links(BENCH) == []
 
 
 def test_without_an_address_there_is_no_link(operator: pytest.MonkeyPatch) -> None:

@@ -106,7 +106,7 @@ def play(
         return
     view = parts.look(page, trace)
     proven = _play(page, trace, parts, step, view, earlier)
-    if page.lesson.weights:
+    if page.lesson.weights and (proven is not None or not page.brings_its_own_words):
         page.prove(proven or trace)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from lab.course.pages import Bench, Lesson
+from lab.course.pages import CHECK_STEP, Bench, Lesson
 from lab.course.sentences.examples import EXAMPLES, Example, example_of
 from lab.models.catalogue import twin_of
 from lab.toy.tasks import task_named
@@ -47,7 +47,7 @@ def show(opened: Lesson | Bench | None, model: str, *, text: bool) -> None:
     """
     with st.sidebar:
         st.session_state[_CONTROLS] = st.container()
-        if text or opened is not None:
+        if not _only_asks(opened) and (text or opened is not None):
             st.session_state[_FOLDED] = st.expander(_folded_label(opened), icon=":material/tune:")
         else:
             st.session_state[_FOLDED] = st.container()
@@ -58,7 +58,15 @@ def show(opened: Lesson | Bench | None, model: str, *, text: bool) -> None:
 def _folded_label(opened: Lesson | Bench | None) -> str:
     if opened is not None and opened.toy and parameters.MODE.chosen() == parameters.TOY:
         return "Sizes and sentences"
-    return f"Second sentence, model{', weights' if opened is not None and opened.weights else ''}"
+    weights = opened is not None and opened.weights
+    if isinstance(opened, Lesson) and brings_its_own_words(opened):
+        return "Model, weights" if weights else "Model"
+    return "Second sentence, model, weights" if weights else "Second sentence, model"
+
+
+def _only_asks(opened: Lesson | Bench | None) -> bool:
+    """Return whether the step that comes is a check with questions about no run, for which nothing can be chosen."""
+    return isinstance(opened, Lesson) and brings_its_own_words(opened) and _coming(opened) == CHECK_STEP
 
 
 def _show_input(opened: Lesson | Bench | None, model: str, *, text: bool) -> None:
@@ -83,7 +91,8 @@ def _show_input(opened: Lesson | Bench | None, model: str, *, text: bool) -> Non
         with folded():
             if text:
                 _second_sentence()
-            _model(opened, model)
+            if not _only_asks(opened):
+                _model(opened, model)
 
 
 def _show_toy(opened: Lesson | Bench) -> None:

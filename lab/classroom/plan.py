@@ -128,6 +128,6 @@ def _show_part(begin: int, part: Planned, question: Question | None) -> None:
         st.markdown(f"{where}{part.does}")
         if question is not None:
             st.markdown(f"Ask: {question.prompt}")
+            st.markdown("\n".join(f"- {lettered(question, place)}" for place in range(len(question.options))))
             right = question.answer
             st.markdown(f"Answer: {lettered(question, right)}. {question.options[right].why}")
-            st.caption("With another sentence, layer or head, the numbers differ.")

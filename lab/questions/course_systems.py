@@ -35,7 +35,7 @@ class Exercise:
     question
         The question, with its answer.
     about
-        What it is about, in the lab's Markdown: the sentence, the layer and the head.
+        What it is about, in the lab's Markdown: the sentence, the layer and the head; "" for a question about no run.
     link
         The address of the view with the figure; "" if the server does not know its own.
     picture, alt
@@ -107,6 +107,8 @@ def _name(exercise: Exercise, number: int) -> str:
 
 def _asked(exercise: Exercise, *, picture: bool) -> str:
     """The prompt as HTML, the figure if it travels along, and what the question is about, as a link to its view."""
+    if not exercise.about:
+        return f"<p>{in_html(exercise.question.prompt)}</p>"
     about = in_html(exercise.about)
     if exercise.link:
         about = f'<a href="{escape(exercise.link)}">{about}</a>'

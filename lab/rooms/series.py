@@ -13,7 +13,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
-from lab.course.words import escaped, plain, quoted
+from lab.course.words import escaped, quoted, unmarked
 from lab.questions.question import Option, Question
 from lab.rooms.typed import are_told_apart, one_line
 
@@ -161,7 +161,7 @@ def read(text: str) -> Series:
 
 def said_of(asked: Question) -> str:
     """The text by which a series knows a question."""
-    return plain(asked.prompt)[:LONGEST]
+    return unmarked(asked.prompt)[:LONGEST]
 
 
 def own_question(own: Own) -> Question:

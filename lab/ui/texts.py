@@ -23,6 +23,7 @@ from lab.ui.parameters import (
     NEURON,
     PAIR,
     PLACE,
+    TEACH,
     TEXT,
     TOKEN,
     TOY,
@@ -54,7 +55,8 @@ def begin(own: str, at: str = "", *, tried: bool = False) -> str:
         st.session_state[_BEGUN] = (own, "")
     if not (untouched() or tried):
         st.session_state[_OWN] = _shown()
-    put, before = st.session_state.pop(_PUT, False), st.session_state.get(_AT, at)
+    put = st.session_state.pop(_PUT, False) or TEACH.chosen()  # a class has one sentence for all steps
+    before = st.session_state.get(_AT, at)
     new, st.session_state[_AT] = at != before, at
     kept = not at and _shown()[0] is not None
     if (untouched() and not kept) or (new and at and not put):

@@ -71,7 +71,7 @@ def why_several() -> Question:
             ),
             Option(
                 "One head gives a token only one set of shares",
-                "Each head has its own softmax. With twelve of them, a token can look at twelve things at once.",
+                "Each head has its own softmax, so twelve heads give a token twelve sets of shares.",
                 correct=True,
             ),
         ),

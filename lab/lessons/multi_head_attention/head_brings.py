@@ -147,7 +147,8 @@ def two_heads_swapped() -> Question:
     """Ask what the model says with two heads from the sentence about Russia."""
     return Question(
         "two-heads-swapped",
-        "In *The capital of France is ▢.*, the blank gets what 6-4 and 6-6 bring in *The capital of Russia is ▢.* What "
+        "In *The capital of France is ▢.*, the blank gets what heads 6-4 and 6-6 bring in *The capital of Russia is "
+        "▢.* What "
         "the other heads bring stays. Which word comes first?",
         (
             Option(
@@ -156,7 +157,7 @@ def two_heads_swapped() -> Question:
             ),
             Option(
                 "*moscow*",
-                "These two heads bring which country it is. The blank has collected before that a capital is wanted.",
+                "These two heads bring which country it is. That a capital is wanted is so in both sentences.",
                 correct=True,
             ),
             Option(
@@ -189,7 +190,7 @@ def ten_others() -> Question:
             ),
             Option(
                 "In this pair, they bring hardly anything of which country it is",
-                "*moscow* rises, but only to 0.0002. So which country it is comes with the two heads.",
+                "*moscow* rises, but only to 0.0002. With the two heads at *France* from there, it has 0.51.",
                 correct=True,
             ),
         ),

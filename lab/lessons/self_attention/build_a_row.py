@@ -99,7 +99,7 @@ def value_gone() -> Question:
                 "The weight is made of a query and a key, and neither has changed.",
             ),
             Option(
-                "The weight stays, but other numbers arrive",
+                "The weight stays, and the word adds nothing",
                 "Query and key make the weight, and they are as before. The value is what arrives, and it is 0 now.",
                 correct=True,
             ),

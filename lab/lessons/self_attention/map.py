@@ -91,7 +91,7 @@ def looks_back() -> Question:
     return Question(
         "looks-back",
         "In *The capital of France is ▢.*, head 6-4 of lab-minilm gives *france* 0.96 of the blank’s "
-        "attention. How much does the same head give back, from *france* to the blank?",
+        "attention. How much does the same head give in the other direction, from *france* to the blank?",
         (
             Option(
                 "0.96: they look at each other",
@@ -103,7 +103,7 @@ def looks_back() -> Question:
             ),
             Option(
                 "Less than 0.01: *france* looks in its own way",
-                "*france* has a row of its own, and gives [CLS] and [SEP] most of it. Attention is not mutual.",
+                "*france* has a row of its own, and gives [CLS] and [SEP] most of it. Attention need not be mutual.",
                 correct=True,
             ),
         ),

@@ -67,7 +67,7 @@ def exercises(kept: OnScreen, link: str) -> list[Exercise]:
     """Return the questions on screen, each with its texts, the ``link`` to the view, and its figure as a picture."""
     view, made = _view(kept), []
     for question in kept.questions:
-        asked = view + _BRACKETS * _counts_tokens(question)
+        asked = "" if question.always else view + _BRACKETS * _counts_tokens(question)
         figure = kept.figures.get(question.id)
         if figure is None or not drawable(figure):
             made.append(Exercise(question, asked, link))

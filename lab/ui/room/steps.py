@@ -102,13 +102,19 @@ def pass_said() -> None:
         st.toast(said, icon=":material/info:", duration="long")
 
 
+def _has_third(of: Teaching, taught: Taught) -> bool:
+    """Return whether there can be a question of the same kind about another sentence: not if it is about none."""
+    asked = taught.question
+    return of.third is not None and asked is not None and not asked.question.always
+
+
 def show_steps(of: Teaching, taught: Taught) -> None:
     """Draw a button for each phase that may follow, the usual one first, and the clock where the class works."""
     phase = taught.state.phase
     names = _GO_TEACHING if _teaches(taught) else _GO
     usual = next((then for then in NEXT[phase] if then in _GO), None)
     for then in NEXT[phase]:
-        if then not in names or (then is Phase.THIRD and of.third is None):
+        if then not in names or (then is Phase.THIRD and not _has_third(of, taught)):
             continue
         if then is Phase.LOBBY and phase not in DONE and not _teaches(taught):
             continue

@@ -93,7 +93,7 @@ def test_without_the_division_nothing_is_left(theirs: dict[str, np.ndarray], spo
 @pytest.mark.parametrize(
     ("asking", "right"),
     [
-        (build_a_row.value_gone, "The weight stays, but other numbers arrive"),
+        (build_a_row.value_gone, "The weight stays, and the word adds nothing"),
         (build_a_row.one_score_up, "They get smaller"),
         (build_a_row.what_a_weight_says, "The value of *france* goes into the head’s sum, times 0.96"),
         (all_rows.twice_as_long, str(18 * 18)),

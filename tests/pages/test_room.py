@@ -74,22 +74,22 @@ def everything(at: AppTest) -> str:
     return drawn.decode("utf-8", "replace") + repr(at.session_state._state.filtered_state)
 
 
-def asked(at: AppTest, how: str = "Ask the class", lesson: str = LESSON) -> tuple[str, str]:
-    """A new room in which the teacher has asked the first check of a lesson that can be asked so: its code and key."""
+def asked(at: AppTest, how: str = "Ask the class", lesson: str = LESSON, step: str = "check") -> tuple[str, str]:
+    """A new room in which the teacher has asked the first question of a step that can be asked so: its code and key."""
     press(at, "Open a room")
     code = at.session_state["room"]
     at.session_state["teach"] = 1
     at.switch_page(f"pages/{lesson}").run()
-    turn_to(at, "check")
+    turn_to(at, step)
     press(at, how)
     assert server().rooms.seen(code).state.phase is Phase.OPEN
     return code, at.session_state["_room_keys"][code]
 
 
-def begin(how: str = "Ask the class", lesson: str = LESSON) -> tuple[AppTest, str, str, Question]:
+def begin(how: str = "Ask the class", lesson: str = LESSON, step: str = "check") -> tuple[AppTest, str, str, Question]:
     """A teacher who has asked: the page, the room's code and key, the question."""
     teacher = visit(ROOM)
-    code, key = asked(teacher, how, lesson)
+    code, key = asked(teacher, how, lesson, step)
     found = server().rooms.taught(code, key).question
     assert found is not None
     return teacher, code, key, found.question

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lab.course.sentences.looks import STORY_TEXT
 from lab.ui.parameter_kinds import whole_number
-from lab.ui.parameters import DEFAULT_TEXT, MAX_CHARACTERS
+from lab.ui.parameters import MAX_CHARACTERS
 from tests.pages.apptest import sentence_of, visit, words
 from tests.sentences import FOLLOWS
 
@@ -61,7 +62,7 @@ def test_a_text_too_long_is_cut_and_said() -> None:
 
 def test_defaults_need_no_url() -> None:
     at = visit("6_Head_specialization.py")
-    assert at.text_area(key="text").value == DEFAULT_TEXT
+    assert at.text_area(key="text").value == STORY_TEXT
     assert not at.warning
 
 

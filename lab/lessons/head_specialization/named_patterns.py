@@ -44,9 +44,8 @@ from lab.ui.tables import show_table
 from lab.ui.terms import say
 
 IDEA = """
-Some heads do one simple thing that has a name (Vig 2018, *Deconstructing BERT*; Clark et al. 2019). A head gets a name
-here if it does the thing clearly more often than a uniform head, and more often than any head with random numbers.
-Click a head to see its arcs."""
+Some heads do one simple thing that has a name (Vig 2018, *Deconstructing BERT*; Clark et al. 2019), and do it clearly
+more often than a uniform head, or any head with random numbers. Click a head to see its arcs."""
 NONE = "In this text, no head does one of these things clearly more often than chance."
 COUNTED = "**{total}** of {all} heads {have} a name in this text{among}: {listed}."
 AMONG = ", if one looks at its words alone"
@@ -56,8 +55,8 @@ On average, the token {side} in the text gets {before:.2f} from {heads}. With th
 and the token that has the place {side} gets **{place:.2f}**."""
 BY_PLACE = "So they find their neighbour by its place, not by its word."
 SHUFFLED = """
-Weak bars: the token {sides} in the text, as it is, and with the places shuffled. Strong bars: the token that has the
-place {sides} then. The tokens stay where they are; each gets the vector of another’s place, in ten random orders."""
+Weak bars: the token {sides} in the text, as it is, and with the places shuffled (ten random orders).
+Strong bars: the token that has the place {sides} then."""
 PREDICTS = """
 Vig saw one more: a head that looks at a word that helps to predict another. Here, {answer} is predicted at {query}. Of
 all words, **{word}** costs it most if it is cut off from everybody. Its score is the weight from {query} to {word},

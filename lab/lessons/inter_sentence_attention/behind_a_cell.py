@@ -34,7 +34,7 @@ from lab.questions.basis import bet
 from lab.questions.question import Option, Question
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning, say_more
-from lab.ui.quiz.predictions import predict
+from lab.ui.quiz.predictions import ask_beside
 from lab.ui.terms import say
 
 STORY_IDEA = "*The capital is ▢.* does not say which country is meant; the sentence before it does."
@@ -238,7 +238,7 @@ def show(view: SentencesView) -> None:
         draw(partial(block, trace, a, b, AVERAGE, top=1.0), "block-mean")
     found = reading(trace, a, b, head)
     meaning(f"{found} {STORY}" if story else found)
-    if view.toy or not predict(LESSON, whose_link()):
+    if view.toy or not ask_beside(LESSON, whose_link()):
         return
     link = asked(trace, a, b, head)
     if link is None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from lab.analysis.heads import attention
 from lab.analysis.heads.attention import window
 from lab.analysis.heads.values import is_causal
@@ -58,3 +61,9 @@ def attention_map(
     masked = is_causal(traced) and len(traced) <= MAP_TOKENS
     axes = queries_and_keys(traced, rows, columns)
     return heatmap(weights, axes, WEIGHT, title=title, highlight=outlined, causal=masked)
+
+
+def other_words(traced: Trace, query: int) -> NDArray[np.bool_]:
+    """Return which tokens are words other than the query, (n,): no marks, no punctuation."""
+    words = np.array([any(map(str.isalnum, label)) for label in traced.labels])
+    return words & ~np.array(traced.encoding.special) & (np.arange(len(traced)) != query)

@@ -40,6 +40,11 @@ def is_story(trace: Trace, text: str = STORY_TEXT) -> bool:
     return told and trace.text == text and trace.pair is None
 
 
+def is_story_blank(trace: Trace, query: int) -> bool:
+    """Return whether the course is written about this token: the blank of its sentence, in its model."""
+    return is_story(trace) and trace.labels[query] == BLANK
+
+
 def look(trace: Trace) -> Look:
     """The head and the row with which a page begins; layer, head and query count from 0."""
     about = _about(trace)

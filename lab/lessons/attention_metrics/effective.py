@@ -12,10 +12,10 @@ from lab.analysis.heads.values import Values, row_entropy
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
+from lab.course.sentences.looks import is_story_blank
 from lab.course.words import capital, head_name, spoken
+from lab.figures.attention import other_words
 from lab.lessons.attention_metrics import LESSON
-from lab.lessons.multi_head_attention import is_story_blank
-from lab.lessons.multi_head_attention.all_heads import other_words
 from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
@@ -144,5 +144,5 @@ def show(view: OneHead) -> None:
     told = f"The dashed line is {head_name((view.layer.index, view.head))}. Strong bars look most at another word."
     caption(told)
     found = capital(reading(view.spot).strip())
-    meaning(f"{found} {STORY}" if is_story_blank(view.spot) else found)
+    meaning(f"{found} {STORY}" if is_story_blank(view.trace, view.query) else found)
     code(effective_keys)

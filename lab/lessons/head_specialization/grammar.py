@@ -64,9 +64,8 @@ So over many sentences, a rule that knows kinds of words is right more often. In
 were written so that this rule fails, the head is right six times, and the rule never: it does something else than the
 rule. A score beside chance does not tell the two apart; sentences in which they differ do."""
 CHOSEN = """
-Strong bars are the best heads, weak bars the rule by kinds of words; the table has the best fixed distance, too. The
-treebank is UD English EWT (dev): the heads were chosen and measured on all of it, so their scores are a bit too good;
-the rules were chosen on one half and measured on the other."""
+Strong bars: the best heads; weak bars: the rule by kinds of words. The heads were chosen and measured on all of UD
+English EWT (dev), so their scores are a bit too good; the rules on one half and the other."""
 _RELATION = "_relation"
 # The words from and to which a head looks that finds each relation, short enough for an axis.
 _BETWEEN = {

@@ -17,6 +17,7 @@ from lab.analysis.heads.patterns import PATTERNS, Pattern, same_word_cases, trac
 from lab.analysis.heads.shuffled_places import followed, with_places
 from lab.analysis.heads.swapping import Asked
 from lab.analysis.heads.values import Values
+from lab.analysis.words.cut_off import asked_of, cut_off
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
@@ -27,7 +28,6 @@ from lab.figures import specialization
 from lab.figures.axes import layers_and_heads
 from lab.lessons.head_specialization import LESSON, NAMED
 from lab.lessons.head_specialization.view import choose_part, chosen_left_out
-from lab.lessons.multi_head_attention.word_brings import asked_of, cut_off
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.questions.asking import asks

@@ -5,15 +5,16 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lab.charts.base.axes import Scale
 from lab.charts.cells.grid import Texts
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.cells.word_grid import word_grid
+from lab.course.sentences.looks import is_story_blank
 from lab.course.words import head_name, spoken
+from lab.figures.attention import other_words
 from lab.figures.axes import layers_and_heads
-from lab.lessons.multi_head_attention import ROWS, is_story_blank
+from lab.lessons.multi_head_attention import ROWS
 from lab.models import forward
 from lab.models.trace import Trace
 from lab.questions.asking import asks
@@ -79,12 +80,6 @@ def why_several() -> Question:
     )
 
 
-def other_words(traced: Trace, query: int) -> NDArray[np.bool_]:
-    """Return which tokens are words other than the query, (n,): no marks, no punctuation."""
-    words = np.array([any(map(str.isalnum, label)) for label in traced.labels])
-    return words & ~np.array(traced.encoding.special) & (np.arange(len(traced)) != query)
-
-
 def favourites(traced: Trace, layer: int, head: int, query: int) -> Heatmap:
     """Draw the token at which each head of the model looks most from ``query``; one head is outlined.
 
@@ -109,5 +104,5 @@ def show(view: OneHead) -> None:
     draw(partial(favourites, view.trace, *at), ROWS, clickable=True)
     caption(f"{head_name(at[:2]).capitalize()} is outlined. Click a cell: its head draws the arcs above.")
     found = reading(view.spot)
-    meaning(f"{found} {STORY}" if is_story_blank(view.spot) else found)
+    meaning(f"{found} {STORY}" if is_story_blank(view.trace, view.query) else found)
     code(forward.split_heads, forward.project_qkv)

@@ -9,6 +9,7 @@ from typing import Literal
 import streamlit as st
 
 from lab.analysis.heads.swapping import Asked, companions, others, swapped
+from lab.analysis.words.cut_off import asked_of
 from lab.analysis.words.in_blank import with_blank
 from lab.analysis.words.predictions import candidate, prediction_at
 from lab.charts.base.axes import Scale
@@ -18,7 +19,7 @@ from lab.course.sentences.looks import STORY_HEAD, STORY_TEXT, is_story
 from lab.course.words import escaped, listed, quoted, spoken
 from lab.evidence import story
 from lab.lessons.multi_head_attention import LESSON
-from lab.lessons.multi_head_attention.word_brings import NOTHING, asked_of
+from lab.lessons.multi_head_attention.word_brings import NOTHING
 from lab.models.encoding import TextError
 from lab.models.interventions import Head, Interventions
 from lab.models.trace import Trace, changed

@@ -12,9 +12,10 @@ from lab.analysis.heads.comparing import head_sum
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
+from lab.course.sentences.looks import is_story_blank
 from lab.course.words import spoken
 from lab.figures.multi_head import head_labels
-from lab.lessons.multi_head_attention import LESSON, is_story_blank
+from lab.lessons.multi_head_attention import LESSON
 from lab.models import forward
 from lab.models.trace import Trace
 from lab.questions.asking import asks
@@ -129,7 +130,7 @@ def show(view: OneHead) -> None:
     say(SPLIT.format(d_k=config.head_width, bias=", and $b_O$ is one more" * config.biases))
     draw(partial(lengths_of_heads, view.trace, view.layer.index, view.query), "lengths-of-heads")
     found = reading(view.spot)
-    if is_story_blank(view.spot) and view.layer.index == view.trace.model.config.layers - 1:
+    if is_story_blank(view.trace, view.query) and view.layer.index == view.trace.model.config.layers - 1:
         found += f" {at_france(view.spot)}"
     meaning(found)
     code(forward.merge_heads, forward.linear, comparing.head_parts)

@@ -15,14 +15,13 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 import lab
 from lab.analysis.heads.swapping import Asked, companions, others
-from lab.course.sentences.looks import STORY_TEXT
+from lab.course.sentences.looks import STORY_TEXT, is_story_blank
 from lab.evidence import story
 from lab.lessons.multi_head_attention import (
     all_heads,
     check,
     find_the_head,
     head_brings,
-    is_story_blank,
     join,
     word_brings,
 )
@@ -270,7 +269,7 @@ def test_the_challenge_can_be_met(france: Trace) -> None:
 def test_readings_of_any_text(model: str, text: str) -> None:
     trace = lab.trace(lab.load_model(model), text)
     spot = Spot(trace, 1, 2, len(trace) - 1, 0)
-    assert not is_story_blank(spot)
+    assert not is_story_blank(spot.trace, spot.query)
     for told in (all_heads.reading(spot), join.reading(spot)):
         assert "{" not in told
     asked = word_brings.asked_of(trace)

@@ -86,7 +86,7 @@ def test_every_family_draws_every_step(offer: Offer, family: Family) -> None:
         press(at, "All ")
         assert not at.error
         assert "Equals the library" in badge(at)
-    assert at.selectbox(key="model").value == f"tiny-{family}"
+    assert at.session_state["model"] == f"tiny-{family}"
 
 
 def test_the_answer_is_not_on_screen_before_the_question_is_answered() -> None:

@@ -21,7 +21,7 @@ from lab.charts.base.axes import Axis
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import heatmap
 from lab.course.sentences.first import BLANK, FIRST
-from lab.course.words import listed, quoted, share
+from lab.course.words import quoted, share
 from lab.figures.axes import KEY, WEIGHT
 from lab.lessons.a_task_of_your_own import LESSON
 from lab.lessons.a_task_of_your_own.mark import is_written_about, mark_in_words, mark_name
@@ -55,7 +55,7 @@ the mean of the words."""
 READING = """
 From {mark}, the classifier was right about {before} of {tested} new sentences. With the trained layer, it is right
 about **{after}**: {gained} are newly right, {lost} newly wrong. From the mean of the words, it was right about {mean}.
-(Of the {count} sentences that it has learned, it is right about {known}.)"""
+(It gets {known} of the {count} sentences right that it has learned.)"""
 PRICE = "**The price.** *{text}* Before, the model’s best word was {first} ({p}). Now it is {now} ({q})."
 CAPTION = """
 Every other layer and the vocabulary head are as they were. Usual fine-tuning moves all weights (Devlin et al. 2019,
@@ -63,7 +63,8 @@ Every other layer and the vocabulary head are as they were. Usual fine-tuning mo
 
 
 def _listed(counts: Sequence[int]) -> str:
-    return listed([str(each) for each in counts])
+    *most, last = map(str, counts)  # a count may occur twice
+    return f"{', '.join(most)} and {last}"
 
 
 # The course's model and the lab's sentences, computed again by tests: new sentences that are right from [CLS], with a

@@ -216,8 +216,8 @@ def only_the_thing() -> Question:
     return Question(
         "only-the-thing",
         "Each pair is about one thing, once with good news and once with bad news. A classifier learns one sentence of "
-        f"each of {SPLIT} pairs, and is tested on the {SPLIT} partners. About how many would it be right if it had "
-        "learned only the things, and nothing of the news?",
+        f"each of {SPLIT} pairs, and is tested on the {SPLIT} partners. How many of the partners would it get right "
+        "if it had learned only the things, and nothing of the news?",
         (
             Option(
                 "About none of the partners",

@@ -14,7 +14,7 @@ from lab.analysis.tasks.turning import Turning, turning
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
-from lab.course.words import escaped, told_apart
+from lab.course.words import VISIBLE, escaped, told_apart
 from lab.figures.notebook import argument
 from lab.lessons.a_task_of_your_own import LESSON
 from lab.lessons.a_task_of_your_own.change_the_model import example_of
@@ -44,6 +44,9 @@ CAPTION = """
 A cut acts in all layers, and this is the attention of one. Replacing a word, or patching its vector (lesson 9), are
 other tests. At most 24 words are cut."""
 TURNED = " (the other label wins)"
+LITTLE = """
+The answer is **{label}** ({p:.2f}). No single cut changes this by as much as 0.01. In the last layer, {mark} looks most
+at {seen}: {weight:.2f}."""
 # The new sentences of the course's model and the lab's sentences in which the word with the largest weight is the word
 # whose cut costs most: with the training on the page, in five trainings, and if the word is drawn by lot. Tests compute
 # them again.
@@ -107,16 +110,21 @@ def said(found: Classified, mark: str) -> str:
     """Name the word whose cut costs most, and the word to which [CLS] gives most."""
     told, most = found.found, found.found.matters
     left = found.without[told.places.index(most)]
-    return READING.format(
-        label=escaped(found.label),
-        p=found.probability,
-        word=found.name(most),
-        left=left,
-        turned=TURNED * (most in told.turns),
-        mark=mark,
-        seen=found.name(told.looked_at),
-        weight=float(told.attention.max()),
-    ).strip()
+    little = all(abs(each - found.probability) < VISIBLE for each in found.without)
+    return (
+        (LITTLE if little else READING)
+        .format(
+            label=escaped(found.label),
+            p=found.probability,
+            word=found.name(most),
+            left=left,
+            turned=TURNED * (most in told.turns),
+            mark=mark,
+            seen=found.name(told.looked_at),
+            weight=float(told.attention.max()),
+        )
+        .strip()
+    )
 
 
 @asks(

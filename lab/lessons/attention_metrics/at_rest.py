@@ -31,9 +31,9 @@ from lab.ui.shared.heads_off import may_run
 from lab.ui.shared.one_head import OneHead
 
 IDEA = """
-A row must add up to 1. Lesson 3 showed rows of 6-4 that give most of it to [CLS] and [SEP], and lesson 4 put heads at
-their mean over the sentence. Now both for every head: how much of their attention do the words give to {rest}, on
-average, and what changes with the head at its mean?"""
+Does the answer need a head that rests? In lesson 3, most rows of 6-4 gave nearly all to [CLS] and [SEP]. The figure has
+two numbers of every head: the share that words give to {rest}, on average, and what changes if the head is put at its
+mean over the sentence (lesson 4)."""
 READING = """
 From the words, {head} gives {rest} {share:.2f} of its attention on average; {arrives:.2f} of what it adds to the words
 comes from there, measured by the lengths of the vectors (Kobayashi et al. 2020). With this head at its mean, {what}."""

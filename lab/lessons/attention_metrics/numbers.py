@@ -43,10 +43,10 @@ READING = """
 Sorted by each of these numbers, {head} is between places {first} and {last} of the {count} heads, counted from the
 lowest."""
 STORY = """
-So none of them finds 6-4: five are about all nine rows, of which two look most at *france*, the blank’s and [CLS]’s,
-and the largest weight is about one row of any kind. Nor are they six facts. In this sentence, five of them put the
-heads into similar orders, or opposite ones (rank correlations of {least:.2f} to {most:.2f} in size); only the largest
-weight sorts them otherwise ({low:.2f} to {high:.2f})."""
+So none of them finds 6-4. Five mix all nine rows of its map, of which two look most at *france*, the blank’s and
+[CLS]’s; the largest weight is about one row of any kind. And five of the six say nearly one thing: in this sentence,
+they put the heads into similar orders, or opposite ones (rank correlations of {least:.2f} to {most:.2f} in size; 1 is
+the same order). Only the largest weight does not ({low:.2f} to {high:.2f})."""
 HEATMAPS = "Rows are layers, columns are heads. Click a cell to choose its head. {version}"
 CORRECTED = "The numbers are corrected for the length of the text."
 RAW = "The numbers are raw, as the paper defines them."

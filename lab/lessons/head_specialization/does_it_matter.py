@@ -39,7 +39,7 @@ from lab.ui.shared.prediction import cannot_predict
 
 IDEA = """
 Does the model need one head for the verb? In six sentences like this one, the verb is hidden, *was* or *were*, and each
-head of the model is set to zero once. The arcs are those of {head}, without which most changes."""
+head of the model is set to zero once. The arcs are those of {head}."""
 DOTS = """
 Each line is a sentence, each dot the model without one head; the large dot is the model without {head}. Left of the
 dashed line, the model prefers *was*."""

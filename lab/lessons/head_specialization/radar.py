@@ -21,7 +21,7 @@ from lab.analysis.heads.specialization import (
 )
 from lab.analysis.heads.values import Values, is_causal
 from lab.course.sentences.looks import STORY_HEAD, is_story
-from lab.course.words import aside, escaped, head_name
+from lab.course.words import aside, capital, escaped, head_name
 from lab.figures import specialization as figures
 from lab.lessons.head_specialization import LESSON
 from lab.lessons.head_specialization.view import (
@@ -58,7 +58,7 @@ Does a head have a job? Numbers for what it prefers make a profile: **function w
 (*capital*), punctuation, names (**entities**), the word itself, words five or more places away, the next word. On each
 axis of the radar, the center is the smallest number of this layer, and the rim is the largest."""
 READING = """
-On the axis **{axis}**, {head} is nearest to the rim, with {times:.1f} times what a uniform head gives."""
+{head} comes nearest to the rim on the axis **{axis}**, with {times:.1f} times what a uniform head gives."""
 STORY = """
 This text has one name, *France*, so this is the look of lesson 3 once more: a radar of one text shows how the numbers
 are made. **Over many texts?** In the {count} of the lab’s short texts that have a name, 6-4 gives names
@@ -80,7 +80,7 @@ def reading(head: Head, own: Sequence[Sequence[float]], axes: Sequence[str]) -> 
     if len(set(relative)) == 1 < len(relative):
         return ""
     top = max(range(len(axes)), key=relative.__getitem__)
-    return READING.format(axis=axes[top], head=head_name(head), times=corrected[top]).strip()
+    return capital(READING.format(axis=axes[top], head=head_name(head), times=corrected[top]).strip())
 
 
 @asks(

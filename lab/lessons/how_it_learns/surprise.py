@@ -73,11 +73,11 @@ def curve(traced: Trace, place: int, token_id: int) -> Figure:
 
 
 def _told_apart(found: Mapping[str, float]) -> Mapping[str, float]:
-    """One mark in place of two whose names would cover each other: random weights do about as well as a guess."""
+    """Without the mark of a guess, if its name would cover that of random weights; the text has its loss."""
     twin, guess = found.get(TWIN), found[GUESS]
     if twin is None or abs(twin - guess) > _APART:
         return found
-    return {OWN: found[OWN], f"{TWIN} ≈ {GUESS}": twin}
+    return {OWN: found[OWN], TWIN: twin}
 
 
 def said(traced: Trace, place: int, token_id: int) -> str:

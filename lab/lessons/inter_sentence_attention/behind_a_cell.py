@@ -142,17 +142,17 @@ def whose_link() -> Question:
         "lose its lead?",
         (
             Option(
-                "Only with both cut: either way is enough",
+                "If the blank and all others cannot look at it: either way is enough",
                 "This is so in some sentences, such as that of the first page about dogs. Here, one way decides.",
             ),
             Option(
-                "With the link from the blank cut",
+                "If the blank cannot look at *France*",
                 "Then *paris* falls from 0.74 to 0.01, and no word gets more than 0.02. The blank collects *France* "
                 "itself.",
                 correct=True,
             ),
             Option(
-                "With the links from all other tokens cut",
+                "If all tokens but the blank cannot look at *France*",
                 "They could collect *France* and hand it on. But with their links cut, *paris* even rises, to 0.86.",
             ),
         ),

@@ -49,8 +49,8 @@ comes first. (France is a clear case: of {count} countries, the capital still co
 LIST = """
 **In other countries’ sentences, too?** The lab asked about {all} countries; the model names the capital of {count}. In
 these {count} sentences, the model puts *is* into the blank in {verbs} if *is* is cut off. The capital still comes
-first in {kinds} if *capital* is cut off. If the country is cut off, the sentences no longer differ for the blank, and
-*{same}* comes first."""
+first in {kinds} of them if *capital* is cut off. If the country is cut off, the sentences no longer differ for the
+blank, and *{same}* comes first."""
 CAVEAT = """
 A cut shows whether the answer changes if no token can look at the word. It does not show which vectors carry what the
 word says (lesson 9)."""

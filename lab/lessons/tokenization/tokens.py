@@ -92,7 +92,7 @@ def in_capitals() -> Question:
             ),
             Option(
                 "The same ids, and a mark for capitals",
-                "The model would lose less so. But it gets one id for each token, and no other marks.",
+                "Then less would be lost. But the model gets one id for each token, and no other marks.",
             ),
         ),
         mixed=True,

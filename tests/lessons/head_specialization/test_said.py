@@ -68,7 +68,7 @@ def maps_of(text: str, places: list[int] | None = None) -> tuple[list[str], NDAr
 def test_the_axis_nearest_to_the_rim_is_named() -> None:
     axes, relative, raw = ["a", "b", "c"], [0.93, 0.2, 0.1], [0.357, 0.141, 0.3]
     said = radar.reading((0, 0), [relative, raw, [0.93, 1.83, 1.0]], axes)
-    assert "On the axis **a**, layer 1, head 1 is nearest" in said and "with 0.9 times" in said
+    assert "ayer 1, head 1 comes nearest to the rim on the axis **a**" in said and "0.9 times" in said
     assert radar.reading((0, 0), [[0.5, 0.5], [1, 1], [1, 1]], ["a", "b"]) == ""
 
 

@@ -16,7 +16,7 @@ from lab.analysis.ranks import rank_correlation
 from lab.analysis.words.masking import asked_run
 from lab.course.sentences.looks import STORY_HEAD, is_story
 from lab.course.words import head_name, quoted, resting_place, signed
-from lab.figures.resting import rest_and_effect
+from lab.figures.resting import changes, rest_and_effect
 from lab.lessons.attention_metrics import LESSON
 from lab.models.interventions import Head
 from lab.models.trace import Trace
@@ -43,12 +43,15 @@ STORY = """
 No other head changes ln P of *paris* as much. On average, 6-4 is a head at rest; the row of the blank is one of the
 seven rows of words that are averaged, and the average hides it."""
 RANKS = """
-Rank correlation of the two numbers: {rho} over all {count} heads (shuffled numbers stay within ±{band:.2f} in 19 of 20
-cases), and {within} on average within a layer (±{limit:.2f})."""
+Rank correlation of rest and the size of the change: {rho} over all {count} heads (shuffled numbers stay within
+±{band:.2f} in 19 of 20 cases), and {within} on average within a layer (±{limit:.2f})."""
 RANKS_STORY = (
     "So on average over the layers, heads that rest more change this answer less, with exceptions such as 6-4."
 )
-POINTS = "Each point is a head; half of the heads are right of the dashed line. The ring is {head}."
+POINTS = (
+    "Each point is a head; its name is under the pointer. Half of the heads are right of the dashed line. "
+    "The ring is {head}."
+)
 
 
 def asked_of(trace: Trace) -> tuple[Trace, int | None, int | None]:
@@ -95,7 +98,7 @@ def brought(trace: Trace, head: Head) -> tuple[float, float]:
 def reading(run: Trace, place: int | None, word: int | None, head: Head) -> str:
     """State how much a head rests, how much of what it adds comes from there, and what changes without it."""
     given, arrives = brought(run, head)
-    change = signed(float(effect_sizes(run, place, word, to_mean=True)[head]))
+    change = signed(float(changes(run, place, word)[head]))
     told = MOVED.format(change=change)
     if word is not None:
         told = LOGARITHM.format(word=quoted(run.model.tokenizer.id_to_token(word) or ""), change=change)

@@ -34,7 +34,7 @@ MET = """
 A wide row can matter. (The head is at its mean in all rows: in the first five layers, the loss may come from another
 row than the blank’s.)"""
 SHARP = "This row is too sharp. Find a wider one."
-LITTLE = "That is not enough. Which points are high in **A head at rest**?"
+LITTLE = "That is not enough. Which points are far below 0 in **A head at rest**?"
 
 
 def judge(entry: str) -> ChallengeVerdict:

@@ -32,11 +32,12 @@ from lab.ui.terms import say
 IDEA = """
 Here is the whole plan of a layer. Follow the vector of {token} through layer {layer}, from top to bottom."""
 PARTS = """
-- **Self-attention** collects from the other tokens. - **Add** adds the result to the vector that came in. -
-**LayerNorm** brings the numbers of a vector to one scale, with mean 0 and spread 1; then it multiplies and shifts each
-dimension by learned numbers. - The **feed-forward network** works on the vector of this token alone. Each of its
-{neurons:,} **neurons** measures how far the vector points in one direction, and adds a direction of its own as
-strongly as it fires."""
+- **Self-attention** collects from the other tokens.
+- **Add** adds the result to the vector that came in.
+- **LayerNorm** brings the numbers of a vector to one scale, with mean 0 and spread 1; then it multiplies and shifts
+  each dimension by learned numbers.
+- The **feed-forward network** works on the vector of this token alone. Each of its {neurons:,} **neurons** measures how
+  far the vector points in one direction, and adds a direction of its own as strongly as it fires."""
 CAPTION = """
 The number beside a part is the length of the vector that comes out. Lengths do not add up, because vectors point in
 different directions."""

@@ -11,6 +11,7 @@ import torch
 import lab
 from lab.analysis.heads.resting import effect_sizes, resting_share
 from lab.course.sentences.looks import STORY_TEXT
+from lab.figures.resting import rest_and_effect
 from lab.lessons.attention_metrics import at_rest, check
 from lab.models.trace import Trace
 from lab.toy.models import random_toy
@@ -32,8 +33,10 @@ def test_what_is_written_of_the_course_is_that_of_hugging_face(told: Told) -> No
     assert divmod(int(effects.argmax()), 12) == (5, 3)  # “no other head …”
     run, place, word = at_rest.asked_of(lab.trace(lab.load_model("lab-minilm"), STORY_TEXT))
     said = at_rest.reading(run, place, word, (5, 3))
-    shares = [float(each) for each in re.findall(r"\d\.\d\d", said)]
-    assert (shares[0], shares[-1]) == pytest.approx((rest[5, 3], effects[5, 3]), abs=0.006)
+    shares = [float(each) for each in re.findall(r"-?\d\.\d\d", said.replace("−", "-"))]
+    assert (shares[0], shares[-1]) == pytest.approx((rest[5, 3], told.changes[5, 3]), abs=0.006)
+    drawn = rest_and_effect(run, 5, 3, place, word).table().to_numpy(float)
+    assert drawn[:, -1] == pytest.approx(told.changes.ravel(), abs=1e-3)
     assert told.paris * np.exp(told.changes[5, 3]) == pytest.approx(0.25, abs=0.005)
     asked = at_rest.rests_and_works()
     assert asked is not None and asked.options[asked.answer].text.startswith("Without 6-4")

@@ -72,16 +72,19 @@ class Profile:
 def profile(traced: Trace, layer: int, left_out: bool = False) -> Profile:
     """Return the seven metrics of specialization and the scores for the tokens before and after, for a layer's heads.
 
-    ``left_out`` leaves out the special tokens, or the first token if the model has no special tokens. Raises
-    :class:`lab.text.tags.pipeline.PipelineUnavailable`.
+    ``left_out`` leaves out the special tokens, or the first token if the model has no special tokens, and with it the
+    number that is about this token. Raises :class:`lab.text.tags.pipeline.PipelineUnavailable`.
     """
     found = specialization(traced, only_words=left_out)
     scores, even = scores_of(trace_patterns(traced, only_words=left_out)), uniform_scores(traced, only_words=left_out)
     near = [place for place, each in enumerate(PATTERNS) if each.id in _NEAR]
-    names = (*(axis_name(traced, each) for each in SPECIALIZATIONS), *(PATTERNS[place].name for place in near))
+    names = [*(axis_name(traced, each) for each in SPECIALIZATIONS), *(PATTERNS[place].name for place in near)]
     raw = np.column_stack([found.raw[layer], *(scores[place, layer] for place in near)])
     times = [scores[place, layer] / even[place] for place in near]
-    return Profile(names, raw, np.column_stack([found.corrected[layer], *times]))
+    corrected = np.column_stack([found.corrected[layer], *times])
+    mark = [each.id for each in SPECIALIZATIONS].index("cls")
+    kept = [at for at in range(len(names)) if at != mark or at in present(raw)]
+    return Profile(tuple(names[at] for at in kept), raw[:, kept], corrected[:, kept])
 
 
 def radar(traced: Trace, layer: int, head: int, everyone: bool = False, left_out: bool = False) -> Plotted:
@@ -95,10 +98,7 @@ def radar(traced: Trace, layer: int, head: int, everyone: bool = False, left_out
     found = profile(traced, layer, left_out)
     if len(found.there) < 3:
         raise ValueError("A radar needs three values, and this text has fewer kinds of tokens.")
-    ids, missing = [each.id for each in SPECIALIZATIONS], dict.fromkeys(range(len(found.axes)), "none")
-    if left_out:
-        missing[ids.index("cls")] = "left out"
-    axes = [name if at in found.there else f"{name} ({missing[at]})" for at, name in enumerate(found.axes)]
+    axes = [name if at in found.there else f"{name} (none)" for at, name in enumerate(found.axes)]
     relative = np.nan_to_num(found.relative)
     heads = range(len(found.raw)) if everyone else [head]
     jobs = notable.told(notable.shipped(traced.model))

@@ -50,11 +50,11 @@ IDEA = f"""
 So far, only the **classifier** has learned. Now {STEPS} steps, like those of lesson 10, also move the weights of the
 model’s **last layer**. {{learned}} of {{whose}} are learned, and the other {{tested}} test what was learned."""
 BEFORE = """
-A classifier on the unchanged model is right about {before} of {tested} new sentences from {mark}, and about {mean} from
+A classifier on the unchanged model gets {before} of {tested} new sentences right from {mark}, and {mean} from
 the mean of the words."""
 READING = """
-From {mark}, the classifier was right about {before} of {tested} new sentences. With the trained layer, it is right
-about **{after}**: {gained} are newly right, {lost} newly wrong. From the mean of the words, it was right about {mean}.
+From {mark}, the classifier got {before} of {tested} new sentences right. With the trained layer, it gets **{after}**
+right: {gained} are newly right, {lost} newly wrong. From the mean of the words, it got {mean} right.
 (It gets {known} of the {count} sentences right that it has learned.)"""
 PRICE = "**The price.** *{text}* Before, the model’s best word was {first} ({p}). Now it is {now} ({q})."
 CAPTION = """
@@ -78,7 +78,7 @@ WRITTEN = f"""
 **Is [CLS] better now?** One training cannot tell: with the learned sentences in five orders, {ALONE} become
 {_listed(TRAINED)}. (Luck alone gives as much in {_listed(BY_LUCK)} of 100 cases, by McNemar’s test.) Twenty ways to
 halve the sentences can: on average, {HALVED} become {HALVED_TRAINED}, and the gain’s 95 % interval is {INTERVAL[0]} to
-{INTERVAL[1]}. But the mean of the words is right about {HALVED_MEAN} without the training."""
+{INTERVAL[1]}. But the mean of the words gets {HALVED_MEAN} right without the training."""
 WRITTEN_PRICE = f"""
 After the five trainings, the model names {min(CAPITALS)} to {max(CAPITALS)} of the {NAMED} capitals that it named
 before."""

@@ -23,14 +23,14 @@ UNSEEN = tuple(text for pair in NEWS[len(LAB_PAIRS) :] for text in pair)  # sent
 _TRUTH = tuple(place % 2 == 0 for place in range(len(UNSEEN)))
 LEAST = 45  # of the 64 unseen sentences; three of the lab's own pairs in thirty reach it
 WANTED = f"""
-Teach the classifier with only two sentences of your own: one with good news and one with bad news. It must be right
-about {LEAST} of {len(UNSEEN)} sentences that you have not seen. Write them with a / between them: *good news / bad
-news*."""
+Teach the classifier with only two sentences of your own: one with good news and one with bad news. It must get
+at least {LEAST} of {len(UNSEEN)} sentences right that you have not seen. Put a / between yours: *good news /
+bad news*."""
 TWO = "Write two sentences with one / between them: the good news first, then the bad news."
 SHOWN = "This sentence is in the lab’s list. Write two of your own."
-FOUND = "From these two, the classifier is right about {right} of {tested}."
+FOUND = "From these two, the classifier gets {right} of {tested} right."
 MET = " Of the lab’s thirty pairs, three teach it that much; half teach it 37 or fewer."
-NOT_YET = " A coin is right about {half}. It is wrong, for example, about *{wrong}*"
+NOT_YET = " A coin gets about {half} right. The classifier is wrong, for example, about *{wrong}*"
 
 
 @asks(

@@ -72,24 +72,24 @@ from lab.ui.terms import say
 IDEA = """
 Give a few sentences a **label**. After each one, a new **classifier** has learned from all of them, and says what it
 thinks of the others. The model does not change."""
-READING = "After {labelled} examples, the classifier is right about **{right} of {tested}** other sentences."
-COIN = " A coin would be right about half."
+READING = "After {labelled} examples, the classifier gets **{right} of {tested}** other sentences right."
+COIN = " A coin would get half of them right."
 OF_PAIRS = """
-After {labelled} examples, the classifier is right about **{right} of {tested}** partners: each is about a thing of
-which it has learned the other sentence. Of the sentences about other things, it is right about **{others} of {rest}**.
+After {labelled} examples, the classifier gets **{right} of {tested}** partners right: each is about a thing of which it
+has learned the other sentence. Of the sentences about other things, it gets **{others} of {rest}** right.
 """
 # Means over a thousand ways to choose, in the course's model; tests compute them again.
 ON_PARTNERS, ON_OTHERS, WHOLE_PAIRS, THIRTY, THIRTY_MARK = 10, 15, 16, 25, 24
 ELSEWHERE = {"lab-bert": 19, "lab-gpt2": 21}
 WRITTEN = f"""
 **The thing or the news?** The lab has labelled one sentence of {SPLIT} pairs in 1,000 ways. On average, the classifier
-is right about {ON_OTHERS} of 20 sentences about other things: it has learned some of the news. It is right about
-{ON_PARTNERS} of 20 partners, like a coin: it has learned some of the things, too. With both sentences of ten pairs, it
-is right about {WHOLE_PAIRS} of 20 others."""
+gets {ON_OTHERS} of 20 sentences about other things right: it has learned some of the news. Of 20 partners, it gets
+{ON_PARTNERS} right, like a coin: it has learned some of the things, too. With both sentences of ten pairs, it gets
+{WHOLE_PAIRS} of 20 others right."""
 WHICH_VECTOR = f"""
-**Which vector?** From 30 examples, both sentences of 15 pairs, the mean of the words after layer 3 is right about
-{THIRTY} of 30 others (in lab-bert {ELSEWHERE["lab-bert"]}, in lab-gpt2 {ELSEWHERE["lab-gpt2"]}), and [CLS] after the
-last layer about {THIRTY_MARK}. That says nothing about BERT in general: all-MiniLM-L6-v2, from which this model comes,
+**Which vector?** From 30 examples, both sentences of 15 pairs, the mean of the words after layer 3 gets
+{THIRTY} of 30 others right (in lab-bert {ELSEWHERE["lab-bert"]}, in lab-gpt2 {ELSEWHERE["lab-gpt2"]}), and [CLS] after
+the last layer {THIRTY_MARK}. That says nothing about BERT in general: all-MiniLM-L6-v2, from which this model comes,
 was trained with the mean of its tokens as a sentence’s vector (Reimers & Gurevych 2019)."""
 _STATE, _LIST, _ASKED, _TYPED, _NEW = "_taught_state", "_taught_list", "_taught_asked", "_taught_typed", "_taught_new"
 _VECTORS, _TWIN, _WAY = "_taught_vectors", "_taught_twin", "_taught_way"
@@ -187,8 +187,8 @@ def said(taught: Class, now: Standing | None) -> str:
         return "There are too few sentences to test it. Label more, or type a new sentence below."
     if now.left_out:
         return (
-            "In turn, a tenth of your sentences is left out, and a classifier learns the others. It is right about "
-            f"**{now.right} of {now.tested}** sentences that it has not learned.{COIN}"
+            "In turn, a tenth of your sentences is left out, and a classifier learns the others. It gets "
+            f"**{now.right} of {now.tested}** sentences right that it has not learned.{COIN}"
         )
     found = learned(taught.products, taught.examples)
     assert found is not None  # there is a standing

@@ -77,8 +77,8 @@ def without_network() -> Question:
                 "the answer.",
             ),
             Option(
-                "No: the country is known, and the capital is not said",
-                "*paris* is hardly likely then. Which country it is can still be read: *france* comes first.",
+                "No: without the network, *paris* is hardly likely",
+                "What the two heads bring is which country it is. Here the word *france* itself comes first then.",
                 correct=True,
             ),
             Option(

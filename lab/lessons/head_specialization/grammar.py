@@ -24,7 +24,7 @@ from lab.evidence.notable import shipped as shipped_jobs
 from lab.evidence.own_sentence import Case, cases
 from lab.evidence.published import CLARK
 from lab.lessons.head_specialization import LESSON
-from lab.lessons.head_specialization.relations import show_with_grammar
+from lab.lessons.head_specialization.relations import show_with_grammar, to_others
 from lab.lessons.head_specialization.view import show_language
 from lab.models.catalogue import DEFAULT_MODEL, twin_of
 from lab.models.encoding import BLANK
@@ -49,8 +49,8 @@ KEYS = ATTRACTIONS[0].filled(MASK)
 SUBJECT = "nsubj:dependent"
 CLAIM_KEYS = """
 A verb must fit its subject: *the keys … are*. The noun *cabinet* is nearer. Here the verb is hidden, and from its
-place, **5-11** gives *keys* {weight:.2f} of its attention. So it is in all six such sentences of the lab: this head
-looks most at the subject, not at the nearer noun. Has it learned grammar?"""
+place, head **5-11** gives *keys* {weight:.2f} of its attention to other words. In all six such sentences of the lab,
+this head looks most at the subject, not at the nearer noun. Has it learned grammar?"""
 CLAIM = """
 Green arcs are grammar. The best head of this model that {does} is **{head}**. A simple rule for the same takes
 **{rule}**."""
@@ -251,9 +251,9 @@ def claim(each: Notable) -> str:
 
 def claim_of_keys(view: OneHead) -> str:
     """Say where the head for subjects looks from the hidden verb of the step's example."""
-    trace = view.trace
-    weights = attention_map(trace.layer(4), 10)
-    return CLAIM_KEYS.format(weight=weights[trace.labels.index(BLANK), trace.labels.index("keys")])
+    weights = to_others(view.trace, 4, 10).of_tokens
+    at, keys = (view.trace.labels.index(each) for each in (BLANK, "keys"))
+    return CLAIM_KEYS.format(weight=weights[at, keys])
 
 
 def _look_for_jobs(view: OneHead) -> tuple[Notable, ...]:

@@ -30,9 +30,8 @@ LEADS = 0.15  # below this, no word leads
 WANTED = (
     "*France* decides in *The capital of France is ▢.*: with *Russia* in its place, another word comes first. There, "
     "6-4 and 6-6 look at *France*. Do they bring it only if they look? Write another sentence with *France* and one "
-    "blank (_), with *France* early and the blank not at the end, for example: *France* must decide, but neither "
-    "head may give it half of the blank’s "
-    "attention."
+    "blank (_), in which *France* decides, but neither head gives it half of the blank’s attention. A hint: *France* "
+    "early, and the blank not at the end."
 )
 NOT_ONE = "The sentence needs *France* once, and one blank, written as _."
 NO_WORD = "No word leads in this blank: the best one, {word}, has only {p:.2f}. Leave less room for it."

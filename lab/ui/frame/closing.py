@@ -95,7 +95,7 @@ def tries_a_text() -> bool:
 
 
 def offer_back() -> None:
-    """Draw the way back from the last "Try" while the page still shows its change.
+    """Draw the way back from the last "Try" on its step, while the page still shows its change.
 
     Call this function above the buttons of the steps.
     """
@@ -105,7 +105,8 @@ def offer_back() -> None:
     if not tried.on_screen():
         del st.session_state[_TRIED]
         return
-    st.button("Back to what you had", key="_try_back", icon=":material/undo:", type="tertiary", on_click=_take_back)
+    if STEP.chosen() == tried.step:
+        st.button("Back to what you had", key="_try_back", icon=":material/undo:", type="tertiary", on_click=_take_back)
 
 
 def _take_back() -> None:

@@ -27,7 +27,7 @@ def open_step(lab: Lab, page: Page, address: str) -> None:
 def click_cell(page: Page, place: int) -> None:
     """The cell at ``place``, from 0; cells are drawn row after row."""
     cell = page.locator(".mark-rect.role-mark path").nth(place)
-    cell.scroll_into_view_if_needed()
+    cell.evaluate("it => it.scrollIntoView({block: 'center', behavior: 'instant'})")  # not below the page's header
     cell.click(force=True)
     wait_idle(page)
 

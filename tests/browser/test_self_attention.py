@@ -64,7 +64,7 @@ def test_the_selection_survives_a_walk_and_hostile_text_stays_text(lab: Lab, pag
 
 def test_the_badge_is_a_ring_until_it_is_opened_and_stays_open(lab: Lab, page: Page) -> None:
     """On a telephone test_compare.py opens one."""
-    page.goto(f"{lab.url}/Self-attention?text=Nobody+has+asked+about+this.")
+    page.goto(f"{lab.url}/Self-attention?step=Where+does+it+look%3F&text=Nobody+has+asked+about+this.")
     wait_idle(page)
     badge = page.get_by_role("button", name=BADGE).filter(has_text="radio_button_unchecked")
     badge.click()

@@ -240,7 +240,7 @@ def show(view: OneHead) -> Trace | None:
         )
     )
     show_asked(own.run, own.place)
-    _offer_a_look(own, key)
+    _show_a_look(own, key)
     if not predict(LESSON, two_heads_swapped()):
         return own.run
     other = _choose_other(view)
@@ -263,7 +263,7 @@ def show(view: OneHead) -> Trace | None:
     return own.run
 
 
-def _offer_a_look(own: Asked, key: int) -> None:
+def _show_a_look(own: Asked, key: int) -> None:
     """If the head rests at a mark (the token ``key``), offer the head that looks most at a word."""
     special = np.array(own.run.encoding.special)
     if not special[key] or special.all():

@@ -6,6 +6,7 @@
 # make lint           lint, types and floors alone
 # make bench          the measurements that docs/measured.md quotes
 # make load           a class at work on a real server, with bounds   (ARGS="--soak 600", ARGS="--servers 2 classroom")
+# make faults         put thirty-two faults into a copy of the lab, one at a time; a test must find each (tests/faults.toml)
 # make audit          ask for known vulnerabilities of what is installed, where there is a network
 # make lock           write requirements.lock anew: the version and the hashes of every package that the lab needs
 #                     (ARGS=--upgrade takes the newest ones that the pins of requirements.txt allow)
@@ -46,7 +47,7 @@ export HF_HUB_DISABLE_TELEMETRY := 1
 
 .DEFAULT_GOAL := run
 .NOTPARALLEL:
-.PHONY: run dev check test test-all lint bench load audit lock behind evaluate outside train screenshots chromium haproxy clean
+.PHONY: run dev check test test-all lint bench load faults audit lock behind evaluate outside train screenshots chromium haproxy clean
 
 run: $(RUNTIME)
 	$(SERVE) $(ARGS)
@@ -89,6 +90,9 @@ bench: $(RUNTIME)
 
 load: $(DEV)
 	$(BIN)/python -m benchmarks.load $(ARGS)
+
+faults: $(DEV)
+	$(BIN)/python -m tests.faults $(ARGS)
 
 # pip-audit, PyPA's own, brings two dozen packages along: it gets an environment of its own.
 audit: $(DEV)

@@ -1,4 +1,4 @@
-"""A learner on the page of the models: reads a card, says which map was trained, shares the link."""
+"""A learner on the page of the models reads a card."""
 
 from __future__ import annotations
 
@@ -22,17 +22,3 @@ def test_a_card_with_its_picture_fits_the_page(lab: Lab, page: Page) -> None:
     assert picture.evaluate("img => img.complete && img.naturalWidth > 0")
     wide = "() => { const m = document.querySelector('[data-testid=stMain]'); return m.scrollWidth - m.clientWidth; }"
     assert page.evaluate(wide) <= 0, "the page can be pushed sideways"
-
-
-def test_the_course_leads_here_and_the_card_is_in_the_link(lab: Lab, page: Page) -> None:
-    page.goto(lab.url)
-    wait_idle(page)
-    page.get_by_test_id("stMain").get_by_role("link", name="Models", exact=True).click()
-    wait_idle(page)
-    page.get_by_role("button", name="Next: Two maps").click()
-    wait_idle(page)
-    assert "step=Two+maps" in page.url
-    page.get_by_role("spinbutton").fill("3")
-    page.get_by_role("spinbutton").press("Enter")
-    wait_idle(page)
-    assert "twin_seed=3" in page.url

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from typing import Annotated, Any
 
-from lab.course.pages import LESSONS, lesson_of
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from lab.course.pages import LESSONS
 from lab.course.words import quoted
 from lab.models.encoding import clean
 from lab.questions.progress import (
@@ -18,7 +20,6 @@ from lab.questions.progress import (
     VERSION,
     Answer,
     CheckList,
-    Key,
     LearnerProgress,
 )
 
@@ -30,17 +31,84 @@ _PREDICTED, _OPTIONS = 300, 10
 _OLD = 2
 WRITTEN_ANEW = (
     "Since your last visit, the questions of the course were written anew. Your {answers} answers to the old ones do "
-    "not "
-    "count any more; the steps that you have done do."
+    "not count any more; the steps that you have done do."
 )
-# The form of a question's key.
-_KEY = re.compile(r"[0-9a-f]{12}")
 # The most unknown names that a note lists; of further names, the note gives only the number.
 _LISTED = 5
 
 
 class ProgressFileError(ValueError):
     """Raised if a file is not progress of this lab; the message says in a sentence what is wrong with the file."""
+
+
+_Text = Annotated[str, Field(max_length=LONGEST)]
+_Name = Annotated[str, Field(max_length=LONGEST_NAME)]
+_Key = Annotated[str, Field(pattern="^[0-9a-f]{12}$")]  # of a question
+_Keys = Annotated[list[_Key], Field(max_length=SEEN_KEPT)]
+_Option = Annotated[int, Field(ge=0, lt=_OPTIONS)]
+
+
+class _Part(BaseModel):
+    """A part of a file; names that this lab does not know are kept apart."""
+
+    model_config = ConfigDict(strict=True, extra="allow", frozen=True)
+
+    def unknown(self) -> Iterator[str]:
+        """Yield the names here that the lab does not know."""
+        yield from self.model_extra or ()
+
+
+class _Answer(_Part):
+    correct: bool
+    question: _Text = ""
+    chosen: _Text = ""
+    why_chosen: _Text = ""
+    right: _Text = ""
+    why_right: _Text = ""
+    link: Annotated[dict[_Name, _Text], Field(max_length=MOST)] | None = None
+
+    @field_validator("link")
+    @classmethod
+    def _is_short(cls, link: dict[str, str] | None) -> dict[str, str] | None:
+        if sum(map(len, (link or {}).values())) > LONGEST:
+            raise ValueError(f"is longer than {LONGEST} characters")
+        return link
+
+    @property
+    def value(self) -> Answer:
+        return (
+            Answer(correct=True) if self.correct else Answer(**self.model_dump(include={*Answer.__dataclass_fields__}))
+        )
+
+
+class _Lesson(_Part):
+    done: Annotated[list[_Text], Field(max_length=MOST)] = []
+    checks: Annotated[dict[_Name, _Answer | None], Field(max_length=MOST)] = {}
+
+    def unknown(self) -> Iterator[str]:
+        yield from super().unknown()
+        for answer in self.checks.values():
+            yield from answer.unknown() if answer is not None else ()
+
+
+class _Shown(_Part):
+    number: Annotated[int, Field(ge=0, lt=10**6)]
+    asked: _Keys
+    seen: _Keys
+    tries: Annotated[dict[_Key, Annotated[list[_Option], Field(max_length=_OPTIONS)]], Field(max_length=MOST)] = {}
+
+    @property
+    def value(self) -> CheckList:
+        tries = {key: tuple(tried) for key, tried in self.tries.items()}
+        return CheckList(self.number, tuple(self.asked), tuple(self.seen), tries)
+
+
+class _File(_Part):
+    lab: str
+    version: int
+    lessons: Annotated[dict[_Name, Any], Field(max_length=MOST)]  # a lesson is read only if the lab has it
+    predictions: Annotated[dict[_Name, dict[_Key, _Option | None]], Field(max_length=_PREDICTED)] = {}
+    shown: Annotated[dict[_Name, _Shown], Field(max_length=MOST)] = {}
 
 
 def read(data: bytes) -> tuple[LearnerProgress, tuple[str, ...]]:
@@ -51,7 +119,7 @@ def read(data: bytes) -> tuple[LearnerProgress, tuple[str, ...]]:
     """
     check_size(len(data))
     try:
-        content = json.loads(data.decode("utf-8-sig"))
+        content = _cleaned(json.loads(data.decode("utf-8-sig")))
     except (ValueError, RecursionError) as error:
         raise ProgressFileError("The file is not JSON in UTF-8, as a progress file must be.") from error
     if not isinstance(content, dict) or content.get("lab") != LAB:
@@ -59,24 +127,30 @@ def read(data: bytes) -> tuple[LearnerProgress, tuple[str, ...]]:
     version = content.get("version")
     if type(version) is not int or version not in (_OLD, VERSION):
         raise ProgressFileError(f"This lab reads progress files of version {VERSION}; this file has another version.")
-    reader = _Reader()
-    reader.skip_unknown(content, ("lab", "version", "lessons", "predictions", "shown"))
-    known = {lesson.id for lesson in LESSONS}
-    for lesson, entry in reader.table(content.get("lessons"), "lessons").items():
-        if lesson in known:
-            reader.lesson(lesson, entry)
-        else:
-            reader.unknown.append(lesson)
-    predictions = {
-        step: reader.predictions(step, choices)
-        for step, choices in reader.table(content.get("predictions", {}), "predictions", _PREDICTED).items()
-    }
-    shown = {name: reader.shown(name, entry) for name, entry in reader.table(content.get("shown", {}), "shown").items()}
-    found = LearnerProgress(frozenset(reader.done), reader.checks, predictions, shown)
+    try:
+        file = _File.model_validate(content)
+        known = {lesson.id: {step.id for step in lesson.steps} for lesson in LESSONS}
+        lessons = {id: _Lesson.model_validate(file.lessons[id]) for id in file.lessons if id in known}
+    except ValidationError as error:
+        raise ProgressFileError(_sentence(error)) from None
+    steps = [(id, step) for id, lesson in lessons.items() for step in lesson.done]
+    found = LearnerProgress(
+        frozenset((id, step) for id, step in steps if step in known[id]),
+        {
+            (id, name): each.value if each else None
+            for id, lesson in lessons.items()
+            for name, each in lesson.checks.items()
+        },
+        file.predictions,
+        {name: shown.value for name, shown in file.shown.items()},
+    )
     if version == _OLD:
-        answers = len(found.first_tries) + sum(map(len, predictions.values()))
+        answers = len(found.first_tries) + sum(map(len, found.predictions.values()))
         return LearnerProgress(found.done), (WRITTEN_ANEW.format(answers=answers),) * bool(answers)
-    return found, reader.notes()
+    parts = (file, *lessons.values(), *file.shown.values())
+    unknown = [name for part in parts for name in part.unknown()]
+    unknown += [*(id for id in file.lessons if id not in known), *(step for id, step in steps if step not in known[id])]
+    return found, _notes(unknown)
 
 
 def check_size(size: int) -> None:
@@ -85,115 +159,47 @@ def check_size(size: int) -> None:
         raise ProgressFileError(f"The file has {size:,} bytes. A progress file has at most {MAX_BYTES:,}.")
 
 
-@dataclass
-class _Reader:
-    """Checks the types of everything in a file, and collects the names that this lab does not know."""
-
-    done: set[Key] = field(default_factory=set)
-    checks: dict[Key, Answer | None] = field(default_factory=dict)
-    unknown: list[str] = field(default_factory=list)
-
-    def lesson(self, lesson: str, entry: object) -> None:
-        content = self.table(entry, lesson)
-        self.skip_unknown(content, ("done", "checks"))
-        known = {step.id for step in lesson_of(lesson).steps}
-        for each in self.items(content.get("done", []), "done", MOST):
-            step = self.text(each, "done")
-            if step in known:
-                self.done.add((lesson, step))
-            else:
-                self.unknown.append(step[:LONGEST_NAME])
-        for check, answer in self.table(content.get("checks", {}), "checks").items():
-            self.checks[lesson, check] = None if answer is None else self.answer(check, answer)
-
-    def answer(self, check: str, entry: object) -> Answer:
-        content = self.table(entry, check)
-        self.skip_unknown(content, tuple(Answer.__dataclass_fields__))
-        wrong = Answer(
-            question=self.text(content.get("question", ""), "question"),
-            chosen=self.text(content.get("chosen", ""), "chosen"),
-            why_chosen=self.text(content.get("why_chosen", ""), "why_chosen"),
-            right=self.text(content.get("right", ""), "right"),
-            why_right=self.text(content.get("why_right", ""), "why_right"),
-            link=None if content.get("link") is None else self.link(content["link"]),
-        )
-        return Answer(correct=True) if self.truth(content.get("correct"), "correct") else wrong
-
-    def predictions(self, step: str, value: object) -> dict[str, int | None]:
-        """The option chosen for each of a step's questions."""
-        chosen = self.table(value, step)
-        return {
-            self.key(name, step): None if option is None else self.number(option, step)
-            for name, option in chosen.items()
-        }
-
-    def shown(self, name: str, entry: object) -> CheckList:
-        """The checks that were on screen."""
-        content = self.table(entry, name)
-        self.skip_unknown(content, tuple(CheckList.__dataclass_fields__))
-        tries = self.table(content.get("tries", {}), "tries")
-        return CheckList(
-            self.number(content.get("number"), "number", 10**6),
-            self.keys(content.get("asked"), "asked"),
-            self.keys(content.get("seen"), "seen"),
-            {self.key(each, "tries"): self.options(tried, "tries") for each, tried in tries.items()},
-        )
-
-    def keys(self, value: object, name: str) -> tuple[str, ...]:
-        return tuple(self.key(each, name) for each in self.items(value, name, SEEN_KEPT))
-
-    def options(self, value: object, name: str) -> tuple[int, ...]:
-        return tuple(self.number(each, name) for each in self.items(value, name, _OPTIONS))
-
-    def items(self, value: object, name: str, most: int) -> list[object]:
-        if not isinstance(value, list) or len(value) > most:
-            raise ProgressFileError(f"In the file, {quoted(name)} must be a list of at most {most}.")
-        return value
-
-    def key(self, value: object, name: str) -> str:
-        if not isinstance(value, str) or not _KEY.fullmatch(value):
-            raise ProgressFileError(f"In the file, {quoted(name)} must name questions by 12 digits.")
-        return value
-
-    def number(self, value: object, name: str, below: int = _OPTIONS) -> int:
-        if type(value) is not int or not 0 <= value < below:
-            raise ProgressFileError(f"In the file, {quoted(name)} must be a number from 0 to {below - 1}.")
-        return value
-
-    def link(self, value: object) -> dict[str, str]:
-        params = {name: self.text(each, name) for name, each in self.table(value, "link").items()}
-        if sum(map(len, params.values())) > LONGEST:
-            raise ProgressFileError(f"In the file, a link is longer than {LONGEST} characters.")
-        return params
-
-    def truth(self, value: object, name: str) -> bool:
-        if not isinstance(value, bool):
-            raise ProgressFileError(f"In the file, {quoted(name)} must be true or false.")
-        return value
-
-    def table(self, value: object, name: str, most: int = MOST) -> dict[str, object]:
-        """Return ``value`` if it is an object of limited size whose names have a limited length."""
-        if not isinstance(value, dict):
-            raise ProgressFileError(f"In the file, {quoted(name)} must be an object.")
-        if len(value) > most:
-            raise ProgressFileError(f"In the file, {quoted(name)} has more than {most} entries.")
-        if any(len(key) > LONGEST_NAME for key in value):
-            raise ProgressFileError(f"In the file, {quoted(name)} has a name of more than {LONGEST_NAME} characters.")
-        return {clean(key): each for key, each in value.items()}
-
-    def text(self, value: object, name: str) -> str:
-        if not isinstance(value, str):
-            raise ProgressFileError(f"In the file, {quoted(name)} must be a text.")
-        if len(value) > LONGEST:
-            raise ProgressFileError(f"In the file, {quoted(name)} is longer than {LONGEST} characters.")
+def _cleaned(value: Any) -> Any:
+    """Return a value of JSON whose texts can be shown: lone surrogates and the like are gone."""
+    if isinstance(value, str):
         return clean(value)
+    if isinstance(value, list):
+        return [_cleaned(each) for each in value]
+    return {clean(name): _cleaned(each) for name, each in value.items()} if isinstance(value, dict) else value
 
-    def skip_unknown(self, content: dict[str, object], names: tuple[str, ...]) -> None:
-        self.unknown += [clean(name)[:LONGEST_NAME] for name in content if name not in names]
 
-    def notes(self) -> tuple[str, ...]:
-        names = list(dict.fromkeys(self.unknown))
-        if not names:
-            return ()
-        more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-        return (f"The lab does not know {', '.join(map(quoted, names[:_LISTED]))}{more}; that was left out.",)
+def _sentence(error: ValidationError) -> str:
+    """Say what is wrong first, and where."""
+    first = error.errors()[0]
+    where = " → ".join(quoted(str(each)[:LONGEST_NAME]) for each in first["loc"] if each != "[key]") or "the file"
+    most = first.get("ctx", {}).get("max_length", MOST)
+    match first["type"]:
+        case "model_type" | "dict_type":
+            wrong = "must be an object"
+        case "list_type":
+            wrong = "must be a list"
+        case "too_long":
+            wrong = f"has more than {most} entries"
+        case "string_too_long":
+            wrong = f"is longer than {most} characters"
+        case "string_type":
+            wrong = "must be a text"
+        case "string_pattern_mismatch":
+            wrong = "must name a question by 12 digits"
+        case "bool_type":
+            wrong = "must be true or false"
+        case "missing":
+            wrong = "is missing"
+        case "value_error":
+            wrong = str(first["ctx"]["error"])
+        case _:
+            wrong = "must be a whole number of a possible size"
+    return f"In the file, {where} {wrong}."
+
+
+def _notes(unknown: list[str]) -> tuple[str, ...]:
+    names = list(dict.fromkeys(name[:LONGEST_NAME] for name in unknown))
+    if not names:
+        return ()
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return (f"The lab does not know {', '.join(map(quoted, names[:_LISTED]))}{more}; that was left out.",)

@@ -11,10 +11,11 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, ConfigDict, StrictStr, TypeAdapter, ValidationError
 
 from lab.analysis.heads.metrics import METRICS
-from lab.course.words import in_words
+from lab.course.words import in_words, quoted
 
 # The numbers of things that a record may name: {metrics} becomes "six", {Metrics} "Six".
 _COUNTED = {"metrics": len(METRICS)}
+_SHOWN = 80  # the most characters of a name in a message
 
 
 def _text(text: str) -> str:
@@ -62,6 +63,13 @@ def as_record(kind: Callable[..., R], table: Mapping[str, Any], path: Path) -> R
 @cache
 def _checker(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
+
+
+def first_wrong(error: ValidationError) -> str:
+    """Say where the first wrong value of somebody's file is, and what is wrong with it, in Markdown."""
+    first = error.errors()[0]
+    where = " → ".join(quoted(str(each)[:_SHOWN]) for each in first["loc"]) or "the file"
+    return f"{where}: {first.get('ctx', {}).get('error', first['msg'])}".removesuffix(".")
 
 
 def _name(path: Path) -> str:

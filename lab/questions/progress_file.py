@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from lab.course.pages import LESSONS
+from lab.course.record import first_wrong
 from lab.course.words import quoted
 from lab.models.encoding import clean
 from lab.questions.progress import (
@@ -71,7 +72,7 @@ class _Answer(_Part):
     @classmethod
     def _is_short(cls, link: dict[str, str] | None) -> dict[str, str] | None:
         if sum(map(len, (link or {}).values())) > LONGEST:
-            raise ValueError(f"is longer than {LONGEST} characters")
+            raise ValueError(f"a link has at most {LONGEST} characters")
         return link
 
     @property
@@ -132,7 +133,7 @@ def read(data: bytes) -> tuple[LearnerProgress, tuple[str, ...]]:
         known = {lesson.id: {step.id for step in lesson.steps} for lesson in LESSONS}
         lessons = {id: _Lesson.model_validate(file.lessons[id]) for id in file.lessons if id in known}
     except ValidationError as error:
-        raise ProgressFileError(_sentence(error)) from None
+        raise ProgressFileError(f"This file is not progress of this lab: {first_wrong(error)}.") from None
     steps = [(id, step) for id, lesson in lessons.items() for step in lesson.done]
     found = LearnerProgress(
         frozenset((id, step) for id, step in steps if step in known[id]),
@@ -166,35 +167,6 @@ def _cleaned(value: Any) -> Any:
     if isinstance(value, list):
         return [_cleaned(each) for each in value]
     return {clean(name): _cleaned(each) for name, each in value.items()} if isinstance(value, dict) else value
-
-
-def _sentence(error: ValidationError) -> str:
-    """Say what is wrong first, and where."""
-    first = error.errors()[0]
-    where = " → ".join(quoted(str(each)[:LONGEST_NAME]) for each in first["loc"] if each != "[key]") or "the file"
-    most = first.get("ctx", {}).get("max_length", MOST)
-    match first["type"]:
-        case "model_type" | "dict_type":
-            wrong = "must be an object"
-        case "list_type":
-            wrong = "must be a list"
-        case "too_long":
-            wrong = f"has more than {most} entries"
-        case "string_too_long":
-            wrong = f"is longer than {most} characters"
-        case "string_type":
-            wrong = "must be a text"
-        case "string_pattern_mismatch":
-            wrong = "must name a question by 12 digits"
-        case "bool_type":
-            wrong = "must be true or false"
-        case "missing":
-            wrong = "is missing"
-        case "value_error":
-            wrong = str(first["ctx"]["error"])
-        case _:
-            wrong = "must be a whole number of a possible size"
-    return f"In the file, {where} {wrong}."
 
 
 def _notes(unknown: list[str]) -> tuple[str, ...]:

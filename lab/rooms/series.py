@@ -13,6 +13,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
+from lab.course.record import first_wrong
 from lab.course.words import escaped, quoted, unmarked
 from lab.questions.question import Option, Question
 from lab.rooms.typed import are_told_apart, one_line
@@ -153,10 +154,7 @@ def read(text: str) -> Series:
     try:
         return _SERIES.validate_json(text)
     except ValidationError as wrong:
-        first = wrong.errors()[0]
-        where = " → ".join(str(each) for each in first["loc"]) or "the file"
-        what = str(first.get("ctx", {}).get("error", first["msg"])).removesuffix(".")
-        raise SeriesError(f"This file is not a series of questions: {where}: {what}.") from None
+        raise SeriesError(f"This file is not a series of questions: {first_wrong(wrong)}.") from None
 
 
 def said_of(asked: Question) -> str:

@@ -99,17 +99,22 @@ def drawn_means(values: ArrayLike, *factors: ArrayLike, times: int = DRAWS, seed
 
 @dataclass(frozen=True, eq=False)
 class TestFamily:
-    """The effects of a family: 95 % intervals, and p-values corrected by Holm, (k,) each."""
+    """The effects of a family: 95 % intervals, and p-values corrected by Holm, (k,) each.
+
+    ``p`` is small for an effect above 0, ``p_below`` for one below 0.
+    """
 
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     p: NDArray[np.float64]
+    p_below: NDArray[np.float64]
 
 
 def family_of(drawn: ArrayLike) -> TestFamily:
     """Return the intervals and p-values of k effects, from all their draws ``drawn`` (times, k)."""
     low, high = spread(drawn)
-    return TestFamily(low, high, holm(p_above(drawn)))
+    array = np.asarray(drawn, dtype=np.float64)
+    return TestFamily(low, high, holm(p_above(array)), holm(p_above(-array)))
 
 
 def p_above(drawn: ArrayLike, least: float = 0.0) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.evidence.verdicts import ALPHA, FEW, Because, Effect, Judged, TwinEffect, Verdict
+from lab.evidence.verdicts import ALPHA, FEW, Because, BesideRule, Effect, Judged, TwinEffect, Verdict
 
 LABELS = {
     Verdict.SAME: "same direction",
@@ -13,6 +13,7 @@ LABELS = {
     Verdict.INCONCLUSIVE: "inconclusive",
     Verdict.ALSO_UNTRAINED: "also untrained",
     Verdict.NOT_TESTABLE: "not testable here",
+    Verdict.NO_BETTER_THAN_A_RULE: "no better than a rule",
 }
 
 # What each verdict says, in a few words beside it; RULE has the conditions.
@@ -25,6 +26,7 @@ IN_SHORT = {
     Verdict.INCONCLUSIVE: "an uncertain result",
     Verdict.ALSO_UNTRAINED: "an effect that random weights show, too",
     Verdict.NOT_TESTABLE: "too few cases, or no possible test",
+    Verdict.NO_BETTER_THAN_A_RULE: "a clear effect, but not clearly more than a simple rule reaches",
 }
 
 RULE = f"""\
@@ -35,15 +37,17 @@ bound replaces the published effect. The lab wrote this bound down before the me
 extend on either side by as much as the bound or half the effect, whichever is more.
 - **Not reproduced**: the effect is not clearly above 0 (p ≥ {ALPHA} after Holm’s correction, or an interval that \
 contains 0), and it is too small to be the published effect.
-- **Opposite**: the whole interval is below 0.
+- **Opposite**: the effect is clearly below 0 and below the effect in the untrained twin, by the same tests as above.
 - **Also untrained**: the effect is clearly above 0, but not clearly above the effect in the untrained twin, which is \
 the same model with random weights. The twin must clearly have the effect, too: the whole 95 % interval of its effect \
 is above 0, and as narrow as the rule asks of the model’s own interval. If the twin’s interval is wider or contains 0, \
 no comparison with the twin is possible, and the claim is **inconclusive**.
-- **Smaller** or **larger**: the effect is clearly above 0 and above the twin’s effect, and the whole interval is \
-below, or above, the published effect.
-- **Same direction**: the effect is clearly above 0 and above the twin’s effect. The interval contains the published \
-effect, or nothing comparable was published."""
+- **No better than a rule**: the effect is clearly above 0 and above the twin’s effect, but a simple rule that knows \
+nothing of what is claimed is right as often, or more often, as far as the interval can tell.
+- **Smaller** or **larger**: the effect is clearly above 0, above the twin’s effect and above the rule, and the whole \
+interval is below, or above, the published effect.
+- **Same direction**: the effect is clearly above 0, above the twin’s effect and above the rule. The interval contains \
+the published effect, or nothing comparable was published."""
 
 
 def why(judged: Judged) -> str:
@@ -54,6 +58,8 @@ def why(judged: Judged) -> str:
     effect = judged.effect
     if effect.twin is not None and judged.because in (Because.TWIN_TOO_WIDE, Because.TWIN_HOLDS_0, Because.TWIN_TOO):
         return _beside_twin(judged.because, effect.twin)
+    if effect.rule is not None and judged.because is Because.RULE_TOO:
+        return _beside_rule(effect.rule)
     ends = _ends(effect)
     theirs = "" if effect.published is None else f"The paper’s effect is {effect.published:.3f}."
     what = "the smallest effect that would count" if effect.published is None else "the published effect"
@@ -65,7 +71,11 @@ def why(judged: Judged) -> str:
             f"The effect is not clearly above 0 (p = {effect.p:.2g}). But its interval, {ends}, reaches "
             f"{effect.counts:.3f}, {what}."
         ),
-        Because.BELOW_0: f"The whole 95 % interval, {ends}, is below 0.",
+        Because.BELOW_0: f"The effect is clearly below 0, with an interval {ends}.",
+        Because.TWIN_BELOW_TOO: (
+            f"The effect is below 0, with an interval {ends}, but not clearly below the effect in the untrained twin. "
+            "So the training may not be its cause."
+        ),
         Because.NO_DRAW_DIFFERS: (
             f"The effect is {effect.estimate:.3f} in every random draw of cases, so no case suggests another value."
         ),
@@ -89,5 +99,10 @@ def _beside_twin(because: Because, twin: TwinEffect) -> str:
     return f"{said}. The twin clearly has the effect, too, with an interval {_ends(twin)}."
 
 
-def _ends(effect: Effect | TwinEffect) -> str:
+def _beside_rule(rule: BesideRule) -> str:
+    does = "is right more often" if rule.high < 0 else "may be right as often"
+    return f"The effect is clearly above 0. But a simple rule {does}: model minus rule is {_ends(rule)}."
+
+
+def _ends(effect: Effect | TwinEffect | BesideRule) -> str:
     return f"from {effect.low:.3f} to {effect.high:.3f}"

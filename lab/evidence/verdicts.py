@@ -20,9 +20,10 @@ class Verdict(Enum):
     INCONCLUSIVE = 6
     ALSO_UNTRAINED = 7
     NOT_TESTABLE = 8
+    NO_BETTER_THAN_A_RULE = 9
 
 
-# The verdicts by which a model has the effect, and clearly more of it than its untrained twin.
+# The verdicts by which a model has the effect, and clearly more of it than its untrained twin and than a rule.
 HOLDS = frozenset({Verdict.SAME, Verdict.SMALLER, Verdict.LARGER})
 
 
@@ -34,8 +35,27 @@ class TwinEffect:
     ----------
     low, high
         Its 95 % interval.
+    p, p_below
+        The probability of a draw in which the model's effect is not above the twin's, or not below it, corrected like
+        the effect's own.
+    """
+
+    low: float
+    high: float
+    p: float
+    p_below: float
+
+
+@dataclass(frozen=True)
+class BesideRule:
+    """The distance between a model and a simple rule that needs nothing of what the claim is about.
+
+    Attributes
+    ----------
+    low, high
+        The 95 % interval of the model's figure minus the rule's.
     p
-        The probability of a draw in which the model's effect is not above the twin's, corrected like the effect's own.
+        The probability of a draw in which the model is not above the rule, corrected like the effect's own.
     """
 
     low: float
@@ -53,8 +73,9 @@ class Effect:
         The measured effect.
     low, high
         The effect's 95 % interval.
-    p
-        The probability of a draw at or below 0, corrected for the other effects of the experiment.
+    p, p_below
+        The probability of a draw at or below 0, and of one at or above 0, corrected for the other effects of the
+        experiment.
     count
         The number of cases.
     published
@@ -64,6 +85,8 @@ class Effect:
         measurement.
     twin
         The effect in the untrained twin; None if the twin cannot have the effect.
+    rule
+        The distance to a simple rule; None if no rule is compared.
     untestable
         The reason why the effect cannot be tested here, by a name that the experiment's page turns into a sentence; ""
         if it can be tested.
@@ -73,16 +96,23 @@ class Effect:
     low: float
     high: float
     p: float
+    p_below: float
     count: int
     published: float | None = None
     bound: float = 0.0
     twin: TwinEffect | None = None
+    rule: BesideRule | None = None
     untestable: str = ""
 
     @property
     def clear(self) -> bool:
         """True if the effect is clearly above 0, both by its p and by its interval."""
         return self.p < ALPHA and self.low > 0
+
+    @property
+    def clearly_below(self) -> bool:
+        """True if the effect is clearly below 0, both by its p and by its interval."""
+        return self.p_below < ALPHA and self.high < 0
 
     @property
     def counts(self) -> float:
@@ -117,6 +147,8 @@ class Because(Enum):
     BELOW_PUBLISHED = 12
     ABOVE_PUBLISHED = 13
     HOLDS_PUBLISHED = 14
+    TWIN_BELOW_TOO = 15
+    RULE_TOO = 16
 
 
 @dataclass(frozen=True)
@@ -157,7 +189,9 @@ def _like_the_twin(effect: Effect, twin: TwinEffect) -> tuple[Verdict, Because]:
 
 
 def _beside_the_paper(effect: Effect) -> tuple[Verdict, Because]:
-    """Return the verdict on an effect that is clearly above 0, by its size."""
+    """Return the verdict on an effect that is clearly above 0 and above the twin's, beside rule and paper."""
+    if effect.rule is not None and effect.rule.p >= ALPHA:
+        return Verdict.NO_BETTER_THAN_A_RULE, Because.RULE_TOO
     if effect.published is None:
         return Verdict.SAME, Because.NOTHING_PUBLISHED
     if effect.high < effect.published:
@@ -169,7 +203,9 @@ def _beside_the_paper(effect: Effect) -> tuple[Verdict, Because]:
 
 def _unclear(effect: Effect) -> tuple[Verdict, Because]:
     """Return the verdict on an effect that is not clearly above 0, and whose interval is narrow enough."""
-    if effect.high < 0:
+    if effect.clearly_below:
+        if effect.twin is not None and effect.twin.p_below >= ALPHA:
+            return Verdict.NOT_REPRODUCED, Because.TWIN_BELOW_TOO
         return Verdict.OPPOSITE, Because.BELOW_0
     if effect.high >= effect.counts:
         return Verdict.INCONCLUSIVE, Because.REACHES

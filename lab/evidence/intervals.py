@@ -38,6 +38,17 @@ def wilson(right: float, count: int, level: float = LEVEL) -> Interval:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
+def no_event(count: int) -> float:
+    """Return the largest rate that no event in ``count`` cases leaves possible with 95 % confidence: about 3 / count.
+
+    A bootstrap of cases without an event has no spread, and would call the rate exactly 0 (Hanley & Lippman-Hand 1983).
+
+    >>> round(no_event(32), 3)
+    0.094
+    """
+    return min(1.0, 3 / count)
+
+
 def draws(units: int, times: int = DRAWS, seed: int = 0) -> NDArray[np.float64]:
     """Draw ``units`` of ``units`` sentences with replacement and count each sentence, (times, units).
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from lab.analysis.heads.values import Values
 from lab.evidence import shipped
-from lab.evidence.intervals import Interval, draws, family_of, mean_interval
+from lab.evidence.intervals import draws, family_of, mean_interval
 from lab.evidence.measurement import Measurement
 from lab.evidence.tables import APART
 from lab.evidence.verdicts import Effect, Judged, TwinEffect, judge
@@ -94,27 +94,20 @@ class CopyingRow:
         The rise when the heads write 0, and when they write their mean.
     decides
         The ablation with the smaller effect, on which the verdict is based.
-    effect, low, high
-        The rise by that ablation minus the mean rise without equally many random heads, and its 95 % interval.
     random
         The mean rise without equally many random heads.
-    p
-        The probability of a draw in which the loss does not rise by either ablation, or in which the effect is not
-        above 0; the larger of the two, corrected by Holm for all rows.
     twin
         The effect in the untrained twin, whose heads are chosen in the same way; None if the twin has no such head.
     judged
-        The verdict by :data:`lab.evidence.reasons.RULE`.
+        The verdict by :data:`lab.evidence.reasons.RULE`, and the effect: the rise by the ablation that decides minus
+        the mean rise without equally many random heads. Its p is the larger of two: of a draw in which the loss does
+        not rise by either ablation, and of a draw in which the effect is not above 0.
     """
 
     zero: Rise
     mean: Rise
     decides: str
-    effect: float
-    low: float
-    high: float
     random: float
-    p: float
     twin: float | None
     judged: Judged
 
@@ -236,24 +229,20 @@ class CopyingTest(Runs):
         own = family_of(beyond)
         raised = family_of(weights @ np.stack([one.least_rise for one in each], axis=-1))
         drawn = weights @ np.stack([one.twin for one in each], axis=-1)
-        twin, above = family_of(drawn), family_of(beyond - drawn).p
-        return tuple(
-            self._row(
-                one,
-                (float(own.low[at]), float(own.high[at])),
-                max(own.p[at], raised.p[at]),
-                TwinEffect(float(twin.low[at]), float(twin.high[at]), float(above[at])),
-            )
-            for at, one in enumerate(each)
-        )
+        twin, apart = family_of(drawn), family_of(beyond - drawn)
 
-    def _row(self, one: _Taken, ends: Interval, p: float, beside: TwinEffect) -> CopyingRow:
-        zero, mean = (self.rise(run) for run in (one.zero, one.mean))
-        effect, random = float(one.beyond.mean()), float((one.decides.second - one.beyond - self.plain.second).mean())
-        known = self.twin.run(one.zero.kind) is not None
-        judged = judge(Effect(effect, *ends, p, len(one.beyond), bound=BOUND, twin=beside if known else None))
-        twin = float(one.twin.mean()) if known else None
-        return CopyingRow(zero, mean, one.decides.ablation, effect, *ends, random, p, twin, judged)
+        def row(at: int, one: _Taken) -> CopyingRow:
+            low, high, p, below = (float(values[at]) for values in (own.low, own.high, own.p, own.p_below))
+            ends = (float(values[at]) for values in (twin.low, twin.high, apart.p, apart.p_below))
+            beside = TwinEffect(*ends) if self.twin.run(one.zero.kind) is not None else None
+            effect, p = float(one.beyond.mean()), max(p, float(raised.p[at]))
+            judged = judge(Effect(effect, low, high, p, below, len(one.beyond), bound=BOUND, twin=beside))
+            random = float((one.decides.second - one.beyond - self.plain.second).mean())
+            untrained = None if beside is None else float(one.twin.mean())
+            zero, mean = (self.rise(run) for run in (one.zero, one.mean))
+            return CopyingRow(zero, mean, one.decides.ablation, random, untrained, judged)
+
+        return tuple(row(at, one) for at, one in enumerate(each))
 
     def controls(self, count: int, ablation: str = ZERO) -> list[Rise]:
         """Return the rise of the loss without ``count`` random heads, one number per draw."""

@@ -55,33 +55,22 @@ class TestedOrderClaim:
         The claim's id in :data:`CLAIMS`.
     first, second
         The means of the two numbers that are compared.
-    effect, low, high
-        Mean of first − second, and its 95 % interval (a bootstrap over texts).
-    p
-        The probability of a draw with an effect at or below 0, corrected by Holm for all claims.
-    twin, beside_twin
-        The effect in the untrained twin, and its interval with the probability of a draw in which the model's effect is
-        not above it.
-    count
-        The number of texts.
+    twin
+        The effect in the untrained twin.
+    tested
+        The effect with its interval (a bootstrap over texts), p-values and twin, as the verdict reads it.
     """
 
     claim: str
     first: float
     second: float
-    effect: float
-    low: float
-    high: float
-    p: float
     twin: float
-    beside_twin: TwinEffect
-    count: int
+    tested: Effect
 
     @property
     def judged(self) -> Judged:
         """The verdict by :data:`lab.evidence.reasons.RULE`."""
-        published = CLAIMS[self.claim]
-        return judge(Effect(self.effect, self.low, self.high, self.p, self.count, published, BOUND, self.beside_twin))
+        return judge(self.tested)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,10 +113,11 @@ class ExplanationTest:
 
         def row(at: int, name: str) -> TestedOrderClaim:
             first, second = self.own.terms[name].mean(axis=0).tolist()
-            low, high, p = (float(each[at]) for each in (found.low, found.high, found.p))
-            effect, twins = float(own[:, at].mean()), float(twin[:, at].mean())
-            beside = TwinEffect(float(untrained.low[at]), float(untrained.high[at]), float(beyond.p[at]))
-            return TestedOrderClaim(name, first, second, effect, low, high, p, twins, beside, len(own))
+            low, high, p, below = (float(each[at]) for each in (found.low, found.high, found.p, found.p_below))
+            ends = (float(each[at]) for each in (untrained.low, untrained.high, beyond.p, beyond.p_below))
+            effect, beside = float(own[:, at].mean()), TwinEffect(*ends)
+            tested = Effect(effect, low, high, p, below, len(own), CLAIMS[name], BOUND, beside)
+            return TestedOrderClaim(name, first, second, float(twin[:, at].mean()), tested)
 
         return tuple(row(at, name) for at, name in enumerate(CLAIMS))
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 from lab.evidence.published import Published, lift
-from lab.evidence.verdicts import Effect, Judged, TwinEffect, judge
+from lab.evidence.verdicts import BesideRule, Effect, Judged, TwinEffect, judge
 
 # The smallest published lift that counts as an effect to reproduce.
 _LEAST_LIFT = 0.05
@@ -76,8 +76,11 @@ class RelationRow:
         The 95 % interval of the lift. All intervals are by a bootstrap over documents.
     twin_low, twin_high
         The 95 % interval of the lift of the untrained twin's best head.
-    p, p_twin
-        The probability of a draw in which the head is not above the offset, or the twin; corrected by Holm.
+    p, p_twin, p_rule
+        The probability of a draw in which the head is not above the offset, the twin's head, or the rule with the
+        tagger; corrected by Holm.
+    p_below, p_twin_below
+        The probability of a draw in which the head is not below the offset, or the twin's head; corrected by Holm.
     documents
         The number of documents with a case.
     """
@@ -110,6 +113,9 @@ class RelationRow:
     twin_high: float
     p: float
     p_twin: float
+    p_rule: float
+    p_below: float
+    p_twin_below: float
     documents: int
 
     @property
@@ -172,9 +178,11 @@ class RelationRow:
                 self.low,
                 self.high,
                 self.p,
+                self.p_below,
                 self.count,
                 self.published.lift,
-                twin=TwinEffect(self.twin_low, self.twin_high, self.p_twin),
+                twin=TwinEffect(self.twin_low, self.twin_high, self.p_twin, self.p_twin_below),
+                rule=BesideRule(self.beyond_low, self.beyond_high, self.p_rule),
                 untestable=_untestable(self, self.published),
             )
         )
@@ -310,10 +318,13 @@ def compared(
     return GrammarTest(_corrected(rows), _corrected(there), cases)
 
 
+_P = ("p", "p_twin", "p_rule", "p_below", "p_twin_below")
+
+
 def _corrected(rows: Sequence[RelationRow]) -> tuple[RelationRow, ...]:
     """Return the rows with p-values corrected for the number of rows."""
-    p, p_twin = (holm([getattr(row, name) for row in rows]).tolist() for name in ("p", "p_twin"))
-    return tuple(replace(row, p=one, p_twin=other) for row, one, other in zip(rows, p, p_twin, strict=True))
+    p = {name: holm([getattr(row, name) for row in rows]).tolist() for name in _P}
+    return tuple(replace(row, **{name: p[name][at] for name in _P}) for at, row in enumerate(rows))
 
 
 def _halves(cases: Cases, first: int) -> tuple[Cases, Cases]:
@@ -361,6 +372,9 @@ def _row(choice: _Choice, found: tuple[Cases, Cases], tags: Tags, documents: Seq
         *_ends(twin_lifts),
         float(p_above(accuracy - baseline)),
         float(p_above(accuracy - untrained)),
+        float(p_above(accuracy - by_rule)),
+        float(p_above(baseline - accuracy)),
+        float(p_above(untrained - accuracy)),
         len(set(np.asarray(documents)[own.sentence].tolist())),
     )
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.analysis.heads.values import Values
-from lab.evidence.intervals import DRAWS, drawn_means, holm, p_above, spread
+from lab.evidence.intervals import DRAWS, drawn_means, holm, no_event, p_above, spread
 from lab.evidence.verdicts import ALPHA, Effect, Judged, TwinEffect, judge
 from lab.experiments.needed_heads.sample import ABLATED, ZERO, Sample, gains
 from lab.models.interventions import Head
@@ -48,8 +48,8 @@ class MeasuredWay:
         and ``high`` is the share that does not clearly cost more.
     effect, effect_low, effect_high
         The claim's effect, computed from ``ours``, ``low`` and ``high``; it is above 0 if the claim holds.
-    p
-        The probability of a draw against the claim.
+    p, p_below
+        The probability of a draw against the claim, and of a draw that does not speak against it.
     """
 
     ours: float
@@ -59,6 +59,7 @@ class MeasuredWay:
     effect_low: float
     effect_high: float
     p: float
+    p_below: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +83,9 @@ class TestedClaim:
         The quantity in the untrained twin with heads that write 0; nan if the twin is not compared.
     count
         The number of different sentences that were measured.
-    p
-        The probability of a draw against the claim, the larger one of the two ablations, corrected by Holm for all
-        claims.
+    p, p_below
+        The probability of a draw against the claim, and of one that does not speak against it: the larger one of the
+        two ablations each, corrected by Holm for all claims.
     beside_twin
         The effect in the twin by the ablation that decides; None if the twin is not compared.
     untestable
@@ -104,6 +105,7 @@ class TestedClaim:
     twin: float
     count: int
     p: float
+    p_below: float
     beside_twin: TwinEffect | None = None
     untestable: str = ""
     right: float = float("nan")
@@ -129,6 +131,7 @@ class TestedClaim:
                 own.effect_low,
                 own.effect_high,
                 self.p,
+                self.p_below,
                 self.count,
                 bound=BOUNDS.get(self.id, 0.0),
                 twin=self.beside_twin,
@@ -187,9 +190,11 @@ def claims(found: Judgeable) -> tuple[TestedClaim, ...]:
     sample = found.sample
     rows = _tested(sample, [each(sample), needed(sample), _hurts(sample), _one(found), _fifth(found)])
     nothing = float("nan")
-    unknown = MeasuredWay(*[nothing] * 7)
+    unknown = MeasuredWay(*[nothing] * 8)
     count = sample.different(found.b)
-    pruned = TestedClaim(PRUNED, 0, unknown, unknown, nothing, nothing, nothing, count, nothing, None, RETRAINED)
+    pruned = TestedClaim(
+        PRUNED, 0, unknown, unknown, nothing, nothing, nothing, count, nothing, nothing, None, RETRAINED
+    )
     return (*rows, pruned)
 
 
@@ -204,13 +209,15 @@ def claims_in(sample: Sample) -> tuple[TestedClaim, ...]:
 def _tested(sample: Sample, rows: Sequence[TestedClaim]) -> tuple[TestedClaim, ...]:
     """Return the rows with p-values corrected for the number of rows, and with the reason if nothing can be tested."""
     reason, right = "" if sample.beyond_guessing else GUESSES, float(sample.right.mean())
-    p = holm([row.p for row in rows]).tolist()
     compared = {row.id: row.beside_twin for row in rows if row.beside_twin is not None}
-    corrected = holm([twin.p for twin in compared.values()]).tolist()
-    beside = {id: replace(twin, p=p) for (id, twin), p in zip(compared.items(), corrected, strict=True)}
+    p, p_below = (holm([getattr(row, name) for row in rows]).tolist() for name in ("p", "p_below"))
+    twins, twins_below = (
+        holm([getattr(twin, name) for twin in compared.values()]).tolist() for name in ("p", "p_below")
+    )
+    beside = {id: replace(twin, p=twins[at], p_below=twins_below[at]) for at, (id, twin) in enumerate(compared.items())}
     return tuple(
-        replace(row, p=own, beside_twin=beside.get(row.id), untestable=reason, right=right)
-        for row, own in zip(rows, p, strict=True)
+        replace(row, p=p[at], p_below=p_below[at], beside_twin=beside.get(row.id), untestable=reason, right=right)
+        for at, row in enumerate(rows)
     )
 
 
@@ -241,11 +248,14 @@ def _for_free(each: Values, shared: Sequence[NDArray[np.int64]]) -> MeasuredWay:
     the p of the claim that more than half of the removals cost clearly less. The effect is the share minus one half.
     """
     drawn = drawn_means(each, *shared, times=draws_for(each.shape[1]))
-    cheap, dear = holm(p_above(drawn, -MARGIN)), holm(p_above(-drawn, MARGIN))
+    # Without an event in any pair, a bootstrap has no spread: that chance is (1 - margin) ^ pairs at the margin itself.
+    unseen = np.where((each == 0).all(axis=0), (1 - MARGIN) ** len(each), 0.0)
+    cheap, dear = holm(np.maximum(p_above(drawn, -MARGIN), unseen)), holm(p_above(-drawn, MARGIN))
     share = float((-each.mean(axis=0) < MARGIN).mean())
     low, high = float((cheap < ALPHA).mean()), float(1 - (dear < ALPHA).mean())
-    middle = float(np.sort(cheap)[each.shape[1] // 2])
-    return MeasuredWay(share, low, high, share - 0.5, low - 0.5, high - 0.5, middle)
+    half = each.shape[1] // 2
+    middles = (float(np.sort(p)[half]) for p in (cheap, dear))
+    return MeasuredWay(share, low, high, share - 0.5, low - 0.5, high - 0.5, *middles)
 
 
 def needed(sample: Sample) -> TestedClaim:
@@ -284,10 +294,12 @@ def _of_head(sample: Sample, claim: str, heads: tuple[Head, Head], sign: int) ->
         own[ablation] = sign * sample.without(ablation)[head][b]
         twin[ablation] = sign * sample.twin_without(ablation)[untrained][b]
         drawn = drawn_means(own[ablation], *sample.shared_in(b))
-        found.append(_difference(own[ablation], drawn, float(p_above(drawn))))
+        ends = _ends(own[ablation], drawn)
+        effect = (float(own[ablation].mean()), *ends)
+        found.append(MeasuredWay(*effect, *effect, float(p_above(drawn)), float(p_above(-drawn))))
     weaker = min(ABLATED, key=lambda ablation: float(own[ablation].mean()))
     beyond, twins = (drawn_means(each, *sample.shared_in(b)) for each in (own[weaker] - twin[weaker], twin[weaker]))
-    beside = TwinEffect(*_ends(twins), float(p_above(beyond)))
+    beside = TwinEffect(*_ends(twin[weaker], twins), float(p_above(beyond)), float(p_above(-beyond)))
     every = sign * sample.without(ZERO)
     others = np.ones(every.shape[:2], bool)
     others[head] = False
@@ -296,23 +308,18 @@ def _of_head(sample: Sample, claim: str, heads: tuple[Head, Head], sign: int) ->
     return replace(row, control=control, on_a=float(every[head][~b].mean()), heads=(head,))
 
 
-def _difference(values: Values, drawn: Values, p: float) -> MeasuredWay:
-    """Measurements in which the difference of accuracies is the effect itself."""
-    own = (float(values.mean()), *_ends(drawn))
-    return MeasuredWay(*own, *own, p)
-
-
 def _fifth(found: Judgeable) -> TestedClaim:
     """Ablate the fifth of the heads with the lowest I_h on A together, and measure the accuracy lost on B."""
     at, sample, both = found.fifth, found.sample, []
     for changed in (found.curves[IMPORTANCE][at], found.fifth_to_mean):
         lost = -gains(changed, found.plain[found.b])
         drawn = drawn_means(lost, *sample.shared_in(found.b))
-        cost, (low, high) = float(lost.mean()), _ends(drawn)
+        cost, (low, high) = float(lost.mean()), _ends(lost, drawn)
+        p, p_below = float(p_above(-drawn, -MARGIN)), float(p_above(drawn, MARGIN))
+        if not lost.any():
+            p = (1 - MARGIN) ** len(lost)
         # The effect is the margin minus the accuracy lost.
-        both.append(
-            MeasuredWay(cost, low, high, MARGIN - cost, MARGIN - high, MARGIN - low, float(p_above(-drawn, -MARGIN)))
-        )
+        both.append(MeasuredWay(cost, low, high, MARGIN - cost, MARGIN - high, MARGIN - low, p, p_below))
     count = int(found.away[at])
     row = _row(FIFTH, count, both, sample.different(found.b))
     control = float((found.plain[found.b] > 0).mean() - found.random[:, at].mean())
@@ -331,10 +338,14 @@ def _row(
     """Return a row without chosen heads, without a control and without results on A."""
     nothing = float("nan")
     zero, mean = both
-    return TestedClaim(claim, units, zero, mean, nothing, nothing, twin, count, max(zero.p, mean.p), beside)
+    p, p_below = max(zero.p, mean.p), max(zero.p_below, mean.p_below)
+    return TestedClaim(claim, units, zero, mean, nothing, nothing, twin, count, p, p_below, beside)
 
 
-def _ends(drawn: Values) -> tuple[float, float]:
+def _ends(values: Values, drawn: Values) -> tuple[float, float]:
+    """Return the interval of the mean of ``values`` (pairs,) from its draws; by the rule of three without an event."""
+    if not values.any():
+        return -no_event(len(values)), no_event(len(values))
     low, high = spread(drawn).tolist()
     return low, high
 

@@ -163,13 +163,10 @@ class CopyingTest(Runs):
     runs
         The runs with all heads, without the best head, without its source, without both, and without random heads; by
         both ablations.
-    chosen_on, induction
-        (layers, heads) the induction score of every head as a mean over A, and over B.
+    induction
+        (layers, heads) the induction score of every head as a mean over B.
     previous
         (layers, heads) the previous-token score as a mean over B.
-    dependence
-        (layers, heads) how much the induction score of the best head falls on A without each earlier head; nan for
-        heads of its own and later layers.
     vocabulary
         The number of tokens that the model chooses from.
     distances
@@ -180,10 +177,8 @@ class CopyingTest(Runs):
         The provenance of a shipped result; None for a result measured on this machine.
     """
 
-    chosen_on: Values
     induction: Values
     previous: Values
-    dependence: Values
     vocabulary: int
     distances: tuple[Distance, ...]
     twin: Runs
@@ -208,11 +203,6 @@ class CopyingTest(Runs):
     def alike(self) -> float:
         """The loss of a model that gives every token the same probability, and so copies nothing."""
         return log(self.vocabulary)
-
-    @property
-    def most_lost(self) -> float:
-        """The largest rise that lost copying can explain: from the plain loss to the loss without any copying."""
-        return self.alike - float(self.plain.second.mean())
 
     def rise(self, run: CopyingRun) -> Rise:
         """Return the mean rise of the loss without a run's heads, with its interval."""
@@ -295,15 +285,12 @@ def replicate(model: LoadedModel, progress: ProgressFunction = unwatched) -> Cop
     period = min(PERIOD, model.config.max_tokens // 2)
     found = copying(model, period, TEXTS, DRAWS, lambda done: progress(done / 2))
     other = copying(untrained_twin(model), period, TEXTS, DRAWS, lambda done: progress((1 + done) / 2))
-    a, b = np.split(found.induction, [found.chosen], axis=-1)
-    previous = found.previous[..., found.chosen :].mean(axis=-1)
+    induction, previous = (each[..., found.chosen :].mean(axis=-1) for each in (found.induction, found.previous))
     positions = tuple(distances(model, found.best, PERIODS, range(found.chosen, TEXTS)))
     return CopyingTest(
         _runs(found),
-        a.mean(axis=-1),
-        b.mean(axis=-1),
+        induction,
         previous,
-        found.dependence,
         model.config.vocabulary,
         positions,
         Runs(_runs(other)),

@@ -7,14 +7,12 @@ all texts and none is set aside.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lab.analysis.heads.values import Values
 from lab.evidence import shipped
 from lab.evidence.intervals import draws, family_of
 from lab.evidence.measurement import Measurement
@@ -22,8 +20,8 @@ from lab.evidence.pairs import can_be_asked
 from lab.evidence.tables import APART
 from lab.evidence.treebank import ewt, ewt_hash
 from lab.evidence.verdicts import Effect, Judged, TwinEffect, judge
-from lab.experiments.explanation.agreement import BOUND, CLAIMS, OrderAgreement, between, beyond, reading
-from lab.experiments.explanation.methods import METHODS, STEPS, AskedWord, Importance, ask, importance
+from lab.experiments.explanation.agreement import BOUND, CLAIMS, OrderAgreement, reading
+from lab.experiments.explanation.methods import STEPS, AskedWord, Importance, ask, importance
 from lab.models.batches import ProgressFunction, unwatched
 from lab.models.cores import on_every_core
 from lab.models.memo import once
@@ -88,18 +86,6 @@ class ExplanationTest:
     def own(self) -> OrderAgreement:
         """The agreement of the orders with leave-one-out in the model itself."""
         return reading([text.importance for text in self.texts])
-
-    @cached_property
-    def beyond(self) -> Mapping[str, Values]:
-        """By method, Spearman's ρ in the last layer beyond nearness and rarity, (texts,)."""
-        each = [text.importance for text in self.texts]
-        return {name: np.array([beyond(one, name) for one in each]) for name in METHODS}
-
-    @cached_property
-    def between(self) -> Values:
-        """Mean Spearman's ρ of any two of :data:`METHODS`, in the last layer, and of leave-one-out, (7, 7)."""
-        each = np.array([between(text.importance) for text in self.texts])
-        return np.asarray(each.mean(axis=0))
 
     @cached_property
     def rows(self) -> tuple[TestedOrderClaim, ...]:

@@ -70,9 +70,10 @@ COMPARED = {
 }
 # Said with the verdict, whichever it is.
 BY_CONSTRUCTION = "This is nearly true by construction: before attention has moved anything, only the subject differs."
-LENGTHS = """
-A longer vector can carry more: there, the network’s output is {network:.2f} times as long as the vector that enters
-the layer, and attention’s {attention:.2f} times."""
+LENGTHS = (
+    "A longer vector can carry more: there, the network’s output is {network:.2f} times as long as the vector that "
+    "enters the layer, and attention’s {attention:.2f} times."
+)
 BET = Bet(
     "head",
     "Suppose that we patch the output of only one head at one token. How much of the difference can this single head "
@@ -164,10 +165,8 @@ def meaning_of(found: PatchingTest, model_id: str) -> str:
             f"From layer {crossing} on, the asked token’s recovers more ({asked:.0%} against {subject:.0%})."
         )
     return (
-        f"{said} No head does this alone: the best one, {head_name(best.head)} at the {_token(found, best.token)}, "
-        f"recovers {best.share:.0%}. {held(found)}"
-        if best.high < 1
-        else f"{said} {held(found)}"
+        f"{said} The best single head, {head_name(best.head)} at the {_token(found, best.token)}, recovers "
+        f"{best.share:.0%}. {held(found)}"
     )
 
 
@@ -206,7 +205,7 @@ def why_of(found: PatchingTest, row: PatchingRow) -> str:
     if row.claim.id == WORKED:
         chosen = found.chosen(row.claim.direction).subject
         sizes = {"attention": found.lengths[chosen.attention, 0], "network": found.lengths[chosen.ffn, 1]}
-        return f"{told} {LENGTHS.strip().format(**sizes)}"
+        return f"{told} {LENGTHS.format(**sizes)}"
     return told
 
 

@@ -69,6 +69,8 @@ def play(id: str, experiment: Experiment[Any]) -> None:
     """Draw the page of the experiment with this id, and prove the run that it shows."""
     page = open_experiment(id)
     trace = show(page, experiment)
+    with st.expander("How it is tested", icon=":material/science:"):
+        _show_method(page.record, experiment, page.model())
     page.finish()
     if trace is not None:
         page.prove(trace)
@@ -92,7 +94,7 @@ def show(page: ExperimentPage, experiment: Experiment[Any]) -> Trace | None:
     if found is None and (reason := measurement.untestable(model)):
         experiment.show_untestable(model, reason)
         return None
-    name, bet = f"{measurement.id}.{model.id}", experiment.bet(model)
+    name, bet = _name(experiment, model), experiment.bet(model)
     if not is_predicted(name):
         experiment.show_before(model)
     if not page.predicted(name, bet):
@@ -110,10 +112,13 @@ def show(page: ExperimentPage, experiment: Experiment[Any]) -> Trace | None:
     _show_result(experiment, model, found)
     st.markdown("**What this does not show**\n\n" + "\n".join(f"- {each}" for each in record.not_shown))
     experiment.show_own(model)
-    with st.expander("How it was tested", icon=":material/science:"):
-        _show_method(record, experiment, model, found.made)
     with st.expander(experiment.cases, icon=":material/format_quote:"):
         return experiment.show_cases(model, found) or trace
+
+
+def _name(experiment: Experiment[Any], model: LoadedModel) -> str:
+    """Return the name under which the learner's progress keeps the bet on a model."""
+    return f"{experiment.measurement.id}.{model.id}"
 
 
 def _show_result(experiment: Experiment[Any], model: LoadedModel, found: Any) -> None:
@@ -129,16 +134,18 @@ def _show_result(experiment: Experiment[Any], model: LoadedModel, found: Any) ->
     code(*experiment.code)
 
 
-def _show_method(
-    record: ExperimentRecord, experiment: Experiment[Any], model: LoadedModel, made: Provenance | None
-) -> None:
-    """Say how the claim was tested, what would count against it, the rule, and the numbers’ origin."""
+def _show_method(record: ExperimentRecord, experiment: Experiment[Any], model: LoadedModel) -> None:
+    """Say how the claim is tested, what would count against it, and after the bet the rule and the numbers’ origin."""
     if told := experiment.method(model):
         st.markdown(f"**The test.** {record.test} {told}")
     st.markdown(f"**What would count against it.** {record.against}")
     if told := record.disclosed.get(model.id, ""):
         st.markdown(f"**What the training has to do with it.** {told}")
+    found = experiment.measurement.known(model)
+    if found is None or not is_predicted(_name(experiment, model)):
+        return
     st.markdown(f"**The rule of the verdict.** {experiment.rule}\n\n{RULE}")
+    made: Provenance | None = found.made
     if made is None:
         st.caption("This result was measured on this server, with the model on screen.")
     else:

@@ -151,13 +151,13 @@ def line(found: CopyingTest, row: CopyingRow) -> ClaimLine:
     """Return one removal as a line of the table."""
     effect = row.judged.effect
     both = (("at 0", row.zero), ("at their mean", row.mean))
-    ways = ", ".join(f"{name} {with_ends(each.rise, each.low, each.high)}" for name, each in both)
+    ways = " and ".join(f"by {with_ends(each.rise, each.low, each.high)} {name}" for name, each in both)
     decides = "0" if row.decides == ZERO else "their mean"
     return ClaimLine(
         f"Without {AWAY[row.kind]} ({row.name}), the model copies worse",
         NOTHING,
         f"{with_ends(effect.estimate, effect.low, effect.high)} nats beyond random heads, at {decides}. The loss "
-        f"rises by {ways}",
+        f"rises {ways}",
         NOTHING if row.twin is None or effect.twin is None else with_ends(row.twin, effect.twin.low, effect.twin.high),
         effect.count,
         row.judged,

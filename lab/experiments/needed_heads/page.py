@@ -178,7 +178,7 @@ def what_of(row: TestedClaim) -> str:
 def why_of(row: TestedClaim) -> str:
     """Give the reason why a claim cannot be tested, in a sentence; "" if it can."""
     if row.untestable == claims.GUESSES:
-        return f"With all heads, the model is right in {row.right:.0%} of the pairs, not clearly more than by guessing."
+        return f"With all heads, the model is right in {row.right:.0%} of the pairs, not clearly better than guessing."
     if row.untestable == claims.RETRAINED:
         return "Voita et al. continue training while they prune. The lab does not retrain any weights."
     return ""

@@ -70,8 +70,8 @@ def without(found: NeededTest, head: Head) -> str:
     change = f"{signed(effect.mean[head])} ({signed(effect.low[head])} to {signed(effect.high[head])})"
     turned = sum(each.turns for each in pairs)
     return (
-        f"Without head {name_of(head)}, the logit difference changes by {change} on average. The good form wins in "
-        f"{wins} of the {len(pairs)} pairs, and with all heads in {before}. The winner changes in "
+        f"Without head {name_of(head)}, the logit difference changes by {change}, a mean over {len(pairs)} pairs. The "
+        f"good form wins in {wins} of them, and with all heads in {before}. The winner changes in "
         f"{number_of(turned, 'pair') if turned else 'no pair'}."
     )
 
@@ -97,7 +97,7 @@ def _chosen(found: NeededTest) -> Head:
 
 def _told(found: NeededTest, head: Head) -> str:
     """Name a head with its effect, and the claim that it is chosen for, if any."""
-    said = {found.row(NEEDED).heads[0]: ", most needed on A", found.row(HURTS).heads[0]: ", hurts most on A"}
+    said = {found.row(NEEDED).heads[0]: ", tested as needed", found.row(HURTS).heads[0]: ", tested as harmful"}
     return f"{name_of(head)}: {signed(found.effect.mean[head], plus=True)}{said.get(head, '')}"
 
 

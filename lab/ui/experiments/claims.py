@@ -87,18 +87,24 @@ def reproduced(lines: Iterable[ClaimLine]) -> Lines:
 
 
 def show_claims(lines: Sequence[ClaimLine], note: str) -> None:
-    """Draw the table, the meaning of each verdict in it, and a ``note``; on a phone, each claim is a block."""
-    head = "".join(f"<th>{each}</th>" for each in _HEADINGS)
-    st.html(f'<table class="claims"><thead><tr>{head}</tr></thead><tbody>{"".join(map(_row, lines))}</tbody></table>')
+    """Draw the table, the meaning of each verdict in it, and a ``note``; on a phone, each claim is a block.
+
+    A column is left out if no paper has a figure for it.
+    """
+    named = [name for name in _HEADINGS if name != "published" or any(line.published != NOTHING for line in lines)]
+    head = "".join(f"<th>{each}</th>" for each in named)
+    rows = "".join(_row(line, named) for line in lines)
+    st.html(f'<table class="claims"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>')
     given = dict.fromkeys(line.judged.verdict for line in lines)
     told = " ".join(f"*{LABELS[each].capitalize()}* means {IN_SHORT[each]}." for each in given)
     st.caption(f"{note} {told}")
 
 
-def _row(line: ClaimLine) -> str:
+def _row(line: ClaimLine, named: Sequence[str]) -> str:
     kind = "holds" if line.judged.verdict in _HOLDS else "open" if line.judged.verdict in _OPEN else "fails"
     cells = [
         f'<td class="{kind if name == "verdict" else ""}" data-name="{html.escape(name)}">{in_html(text)}</td>'
         for name, text in zip(_HEADINGS, line.cells, strict=True)
+        if name in named
     ]
     return f"<tr>{''.join(cells)}</tr>"

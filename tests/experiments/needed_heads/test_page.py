@@ -198,7 +198,7 @@ def test_what_is_said_of_a_head_is_counted_by_hand(found: NeededTest) -> None:
     effect = found.effect
     assert numbers(said) == pytest.approx([each[head] for each in (effect.mean, effect.low, effect.high)], abs=0.0051)
     right, wins = found.plain > 0, found.changed[head] > 0
-    assert f"{wins.sum()} of the {len(right)} pairs" in said and f" {right.sum()}." in said
+    assert f" {len(right)} pairs" in said and f" {wins.sum()} of " in said and f" {right.sum()}." in said
     assert f" {(right != wins).sum()} pair" in said
 
 

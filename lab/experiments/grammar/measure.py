@@ -161,11 +161,6 @@ class RelationRow:
         return lift(self.twin, self.offset_accuracy)
 
     @property
-    def selection_bias(self) -> float:
-        """The bias from choosing the head on A: accuracy on A − accuracy on B."""
-        return self.on_a - self.accuracy
-
-    @property
     def published(self) -> Published:
         return next(each for each in CLARK if each.relation == self.relation)
 

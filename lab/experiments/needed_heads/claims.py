@@ -74,11 +74,6 @@ class TestedClaim:
         The number of heads, layers or heads removed together that the measured quantity is about.
     zero, mean
         The measurements with heads that write 0, and with heads that write their mean over the sentence.
-    control
-        The quantity for heads that were not chosen and write 0: all other heads, or heads in random order; nan if the
-        claim involves no choice.
-    on_a
-        The quantity with heads that write 0 on half A, where the choice was made; nan if the claim involves no choice.
     twin
         The quantity in the untrained twin with heads that write 0; nan if the twin is not compared.
     count
@@ -100,8 +95,6 @@ class TestedClaim:
     units: int
     zero: MeasuredWay
     mean: MeasuredWay
-    control: float
-    on_a: float
     twin: float
     count: int
     p: float
@@ -166,10 +159,6 @@ class Judgeable(Protocol):
     @property
     def alone_to_mean(self) -> Values: ...
     @property
-    def alone_any(self) -> Values: ...
-    @property
-    def alone_on_a(self) -> Values: ...
-    @property
     def away(self) -> NDArray[np.int64]: ...
     @property
     def fifth(self) -> int: ...
@@ -177,10 +166,6 @@ class Judgeable(Protocol):
     def orders(self) -> Mapping[str, tuple[Head, ...]]: ...
     @property
     def curves(self) -> Mapping[str, Values]: ...
-    @property
-    def random(self) -> Values: ...
-    @property
-    def fifth_on_a(self) -> Values: ...
     @property
     def fifth_to_mean(self) -> Values: ...
 
@@ -192,9 +177,7 @@ def claims(found: Judgeable) -> tuple[TestedClaim, ...]:
     nothing = float("nan")
     unknown = MeasuredWay(*[nothing] * 8)
     count = sample.different(found.b)
-    pruned = TestedClaim(
-        PRUNED, 0, unknown, unknown, nothing, nothing, nothing, count, nothing, nothing, None, RETRAINED
-    )
+    pruned = TestedClaim(PRUNED, 0, unknown, unknown, nothing, count, nothing, nothing, untestable=RETRAINED)
     return (*rows, pruned)
 
 
@@ -236,9 +219,7 @@ def _one(found: Judgeable) -> TestedClaim:
     sample, plain = found.sample, found.plain[found.b]
     shared = sample.shared_in(found.b)
     both = [_for_free(gains(alone, plain).T, shared) for alone in (found.alone, found.alone_to_mean)]
-    any_head, on_a = (float((-loss < MARGIN).mean()) for loss in (found.alone_any, found.alone_on_a))
-    row = _row(ONE, len(found.kept), both, sample.different(found.b))
-    return replace(row, control=any_head, on_a=on_a, heads=found.kept)
+    return replace(_row(ONE, len(found.kept), both, sample.different(found.b)), heads=found.kept)
 
 
 def _for_free(each: Values, shared: Sequence[NDArray[np.int64]]) -> MeasuredWay:
@@ -300,12 +281,8 @@ def _of_head(sample: Sample, claim: str, heads: tuple[Head, Head], sign: int) ->
     weaker = min(ABLATED, key=lambda ablation: float(own[ablation].mean()))
     beyond, twins = (drawn_means(each, *sample.shared_in(b)) for each in (own[weaker] - twin[weaker], twin[weaker]))
     beside = TwinEffect(*_ends(twin[weaker], twins), float(p_above(beyond)), float(p_above(-beyond)))
-    every = sign * sample.without(ZERO)
-    others = np.ones(every.shape[:2], bool)
-    others[head] = False
     row = _row(claim, 1, found, sample.different(b), twin=float(twin[ZERO].mean()), beside=beside)
-    control = float(every[others][:, b].mean()) if others.any() else float("nan")
-    return replace(row, control=control, on_a=float(every[head][~b].mean()), heads=(head,))
+    return replace(row, heads=(head,))
 
 
 def _fifth(found: Judgeable) -> TestedClaim:
@@ -322,9 +299,7 @@ def _fifth(found: Judgeable) -> TestedClaim:
         both.append(MeasuredWay(cost, low, high, MARGIN - cost, MARGIN - high, MARGIN - low, p, p_below))
     count = int(found.away[at])
     row = _row(FIFTH, count, both, sample.different(found.b))
-    control = float((found.plain[found.b] > 0).mean() - found.random[:, at].mean())
-    on_a = -float(gains(found.fifth_on_a, found.plain[~found.b]).mean())
-    return replace(row, control=control, on_a=on_a, heads=found.orders[IMPORTANCE][:count])
+    return replace(row, heads=found.orders[IMPORTANCE][:count])
 
 
 def _row(
@@ -335,11 +310,10 @@ def _row(
     twin: float = float("nan"),
     beside: TwinEffect | None = None,
 ) -> TestedClaim:
-    """Return a row without chosen heads, without a control and without results on A."""
-    nothing = float("nan")
+    """Return a row without chosen heads."""
     zero, mean = both
     p, p_below = max(zero.p, mean.p), max(zero.p_below, mean.p_below)
-    return TestedClaim(claim, units, zero, mean, nothing, nothing, twin, count, p, p_below, beside)
+    return TestedClaim(claim, units, zero, mean, twin, count, p, p_below, beside)
 
 
 def _ends(values: Values, drawn: Values) -> tuple[float, float]:

@@ -61,8 +61,8 @@ class ClaimLine:
 
 
 def number(value: float, digits: int = 2) -> str:
-    """Write a number with a true minus sign."""
-    return with_minus(f"{value:.{digits}f}")
+    """Write a number with a true minus sign, and none before a rounded 0."""
+    return with_minus(f"{value:z.{digits}f}")
 
 
 def with_ends(value: float, low: float, high: float, digits: int = 2) -> str:

@@ -106,7 +106,7 @@ def test_noise_is_seldom_an_effect() -> None:
 def test_a_small_effect_is_called_smaller() -> None:
     found = made_up({ATTENTION: 1.0, ROLLOUT: 0.5}, 200)
     row = found.rows[2]
-    assert 0 < row.high < (CLAIMS[ROLLED] or 0)
+    assert 0 < row.tested.high < (CLAIMS[ROLLED] or 0)
     assert row.judged.verdict is Verdict.SMALLER
 
 

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from lab.charts.cells.heatmap import Heatmap
-from lab.course.words import capital, escaped, head_name, signed
-from lab.evidence.pairs import BLANK, can_be_asked
+from lab.course.words import capital, escaped, head_name
+from lab.evidence.pairs import can_be_asked
 from lab.evidence.reasons import why
 from lab.evidence.verdicts import HOLDS
 from lab.experiments.patching import claims
+from lab.experiments.patching.cases import show_pairs
 from lab.experiments.patching.claims import (
     ALIKE,
-    CLAIMS,
     EARLY,
     LAST_LAYER,
     LATE,
@@ -31,7 +30,6 @@ from lab.experiments.patching.measure import (
     PAIRS,
     TWIN_PAIRS,
     TWINS,
-    PairRow,
     PatchingRow,
     PatchingTest,
     result,
@@ -39,17 +37,12 @@ from lab.experiments.patching.measure import (
 from lab.experiments.patching.patches import SMALL, patching
 from lab.experiments.patching.try_it import share_map, show_own
 from lab.figures import choices
-from lab.models.interventions import Head, Interventions
+from lab.models.interventions import Head
 from lab.models.loading import LoadedModel
-from lab.models.trace import Trace
 from lab.questions.bets import Belief, Bet, between
 from lab.questions.question import Right
-from lab.ui import runs
 from lab.ui.experiments.claims import NOTHING, ClaimLine, number, with_ends
 from lab.ui.experiments.experiment import Experiment, show_reason
-from lab.ui.experiments.page import asking_step, look_there
-from lab.ui.experiments.two_kinds import two_kinds
-from lab.ui.parameters import PLACE
 
 # Each claim in words, and the two numbers that it compares.
 SAYS = {
@@ -209,60 +202,6 @@ def why_of(found: PatchingTest, row: PatchingRow) -> str:
     return told
 
 
-# The pairs behind the means.
-
-# The claims that are checked for a single pair, which are the claims about the residual stream.
-_LOOKED_AT = [at for at, claim in enumerate(CLAIMS) if claim.direction == SUFFICES and claim.id in (EARLY, LATE)]
-
-
-def as_claimed(row: PairRow) -> bool:
-    """Return whether a pair, patched into the corrupt run, follows both claims: subject early, asked token late."""
-    return bool((row.numbers[_LOOKED_AT, 0] > row.numbers[_LOOKED_AT, 1]).all())
-
-
-def show_pairs(model: LoadedModel, found: PatchingTest) -> Trace | None:
-    """Draw pairs of B that follow the claim and pairs that do not; returns the first pair's run."""
-    pairs = found.half(1)
-    kinds = {
-        title: [row for row in pairs if as_claimed(row) == right]
-        for title, right in (("As claimed", True), ("Not as claimed", False))
-    }
-    st.markdown(
-        f"In {len(kinds['As claimed'])} of the {len(pairs)} pairs of B, the subject’s vector recovers more in early "
-        f"layers, and the asked token’s from some later layer on, before the last one. {len(found.refused)} pairs of A "
-        f"and B, whose two runs differ by less than {SMALL} logits, were not patched."
-    )
-    shown = two_kinds(kinds, lambda row, key: _show_pair(model, found, row, key), "Other pairs")
-    return runs.run(model.id, _asked_text(model, shown[0].pair.text), "", Interventions()) if shown else None
-
-
-def _show_pair(model: LoadedModel, found: PatchingTest, row: PairRow, key: str) -> None:
-    pair, (early, late) = row.pair, row.numbers[_LOOKED_AT]
-    with st.container(border=True):
-        st.markdown(f"{_written(pair.text)}  \nCorrupt: {_written(pair.other)}")
-        st.caption(
-            f"The logit of **{escaped(pair.good)}** minus that of **{escaped(pair.bad)}** is {signed(row.clean)} in "
-            f"the clean run and {signed(row.corrupt)} in the corrupt run. In early layers, the subject recovers "
-            f"{signed(early[0])} logits, and the asked token {signed(early[1])}. The lines cross in layer "
-            f"{late[1]:.0f} of {late[0]:.0f}."
-        )
-        text = _asked_text(model, pair.text)
-        place: dict[Any, Any] = {PLACE: found.asked + 1}
-        look_there("masked-language-model", text, place, f"_experiment.lesson.{key}", asking_step(model))
-
-
-def _asked_text(model: LoadedModel, text: str) -> str:
-    """The text that the model reads: with the model's own mask as the blank, or up to the blank."""
-    mask = model.mask
-    if model.config.causal or mask is None:
-        return text.partition(BLANK)[0].rstrip()
-    return text.replace(BLANK, mask[0])
-
-
-def _written(text: str) -> str:
-    return escaped(text).replace("\\_", ":blue-background[**\\_**]")
-
-
 # The page.
 
 
@@ -291,8 +230,7 @@ def method(_: LoadedModel) -> str:
         f"which has other subjects. A pair whose two runs differ by less than {SMALL} logits is left out.\n\n"
         f"The **untrained twin** is the same model with random weights. It is drawn {TWINS} times, and {TWIN_PAIRS} "
         "pairs of each half are patched in each; its interval holds the spread of the draws. Its two runs hardly "
-        "differ, so a share of their difference is mostly noise. Verdicts therefore compare logits. The first "
-        "measurement compared shares, with one twin: six of ten verdicts on the default model were *inconclusive*."
+        "differ, so a share of their difference is mostly noise. Verdicts therefore compare logits."
     )
 
 
@@ -326,7 +264,8 @@ EXPERIMENT = Experiment(
         f"tenth of the difference between the two runs on, from half a layer, or from a rank correlation or error of "
         f"0.1. Two orders are alike from a rank correlation of {ALIKE} on, a limit that the lab chose. "
         f"{claims.REWORDED} The template was changed once, before these results: with the first one, both directions "
-        "gave the same numbers by symmetry."
+        "gave the same numbers by symmetry. The first measurement compared shares, with one twin: six of ten verdicts "
+        "on the default model were *inconclusive*."
     ),
     data="pairs",
     cases="The pairs behind the means",

@@ -19,16 +19,19 @@ from lab.experiments.patching.measure import MEASUREMENT
 from lab.experiments.patching.own_pair import OwnPair, differing, own_contrast, own_known, own_patching
 from lab.experiments.patching.patches import Contrast, Maps, NotPatchable, Patching, plain_parts
 from lab.figures import choices
+from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.cores import one_core
 from lab.models.loading import LoadedModel
 from lab.ui.drawing import draw
-from lab.ui.long_work import offer, unasked
+from lab.ui.long_work import offer
 from lab.ui.parameters import BAD_WORD, CLEAN_TEXT, CORRUPT_TEXT, GOOD_WORD, PATCH, PATCH_WAY
 
 DIRECTION = {choices.SUFFICES: SUFFICES, choices.NEEDED: NEEDED}
 _HEADS = (choices.HEADS_WHERE_ASKED, choices.HEADS_WHERE_DIFFERENT)
 _SITE = {choices.RESIDUAL_STREAM: "residual", choices.ATTENTION_OUTPUT: "attention", choices.FFN_OUTPUT: "ffn"}
 _FIELDS = (CLEAN_TEXT, CORRUPT_TEXT, GOOD_WORD, BAD_WORD)
+# The course's pair, which a visitor need not ask for; only the default model patches it in two seconds.
+COURSE = OwnPair(*(field.default for field in _FIELDS))
 
 
 def show_own(model: LoadedModel) -> None:
@@ -52,7 +55,10 @@ def show_own(model: LoadedModel) -> None:
     except NotPatchable as reason:
         st.info(escaped(str(reason)), icon=":material/edit:")
         return
-    if own_known(model, two) is None:
+    if own_known(model, two) is None and asked == COURSE and model.id == DEFAULT_MODEL:
+        with st.spinner("Patching France and Russia …"), one_core():
+            own_patching(model, two)
+    elif own_known(model, two) is None:
         key = (
             MEASUREMENT.id,
             model_hash(model),
@@ -62,8 +68,8 @@ def show_own(model: LoadedModel) -> None:
             two.good,
             two.bad,
         )
-        begin = unasked if all(field.chosen() == field.default for field in _FIELDS) else offer
-        begin(key, "Patch these two sentences", partial(own_patching, model, two))
+        help = "The lab patches every part of every layer at every token, in both directions. This takes a few seconds."
+        offer(key, "Patch these two sentences", partial(own_patching, model, two), help)
     if (found := own_known(model, two)) is not None:
         _show_patched(model, asked, two, found, (clean, corrupt))
 

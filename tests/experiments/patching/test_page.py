@@ -14,7 +14,7 @@ import lab
 from lab.course.words import quoted
 from lab.evidence.reasons import LABELS
 from lab.evidence.verdicts import HOLDS
-from lab.experiments.patching import page, try_it
+from lab.experiments.patching import cases, page, try_it
 from lab.experiments.patching.claims import EARLY, SUFFICES, WORKED, flipped
 from lab.experiments.patching.measure import PatchingTest, known
 from lab.experiments.patching.own_pair import OwnPair, differing, own_contrast, own_patching
@@ -170,4 +170,4 @@ def test_a_pair_is_as_claimed_by_both_ends_of_the_residual_stream(found: Patchin
     for early, late in ((1.0, 1.0), (-1.0, 1.0), (1.0, -1.0)):
         numbers = row.numbers.copy()
         numbers[0], numbers[2] = (early, 0.0), (late, 0.0)
-        assert page.as_claimed(replace(row, numbers=numbers)) == (early > 0 and late > 0)
+        assert cases.as_claimed(replace(row, numbers=numbers)) == (early > 0 and late > 0)

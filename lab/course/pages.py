@@ -77,6 +77,8 @@ class Step:
         Whether the step brings its own words, and does not read the sentence on the page.
     text
         The step's own example, which takes the place of the course's sentence there; "" if it needs none.
+    instead
+        What the step shows in place of the course's sentence, which is in the field, in a sentence; "" if it shows it.
     """
 
     __pydantic_config__ = KNOWN_KEYS
@@ -90,6 +92,7 @@ class Step:
     models: Literal["", "causal", "masked"] = ""
     own_words: StrictBool = False
     text: Text = ""
+    instead: Text = ""
     not_for_toys: NotForToys | None = None
 
 

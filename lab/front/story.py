@@ -21,7 +21,8 @@ VECTORS = """
 Each token becomes a vector, made of its word and its place: in the table of words, the row of *france* is nearest to
 the rows of {near}."""
 LOOKS = """
-Heads look from the blank at *is*, at *capital*, at *france*, and what they bring is added to its vector. If no token
+Heads look from the blank at *is*, at *capital*, at *france*, and what they bring is added to its vector; *is* and
+*capital* reach it in other ways, too. If no token
 can look at *is* in any layer, the blank may be a verb; at *capital*, something French comes first; at *france*, some
 city."""
 COPIED = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -36,6 +37,11 @@ def show_sentence(trace: Trace, query: int, key: int | None = None, *, of: Looki
         saw(partial(weights_from, trace, of[0], of[1], query))
     call = partial(sentence, trace, query, key, of=of)
     show_row(call(), call=call)
+
+
+def show_asked(trace: Trace, place: int) -> None:
+    """Draw the row of tokens for a step that is about one ``place`` (from 0), whichever token somebody clicks."""
+    show_row(replace(sentence(trace, place), hint="This step is about the marked place."))
 
 
 def show_row(row: SentenceRow, take: Take = _choose, call: partial[SentenceRow] | None = None) -> None:

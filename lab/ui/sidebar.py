@@ -174,7 +174,11 @@ def _texts(opened: Lesson | Bench | None, first: str) -> None:
         on_change=_take_example,
     )
     if first == parameters.TEXT.chosen() and isinstance(opened, Lesson):
-        st.caption("The course’s sentence. Type or choose your own: the lab keeps it, and every step can show it.")
+        steps = {step.name: step.instead for step in opened.steps}
+        st.caption(
+            f"The course’s sentence. {steps[_coming(opened)]} Type or choose your own: the lab keeps it, and every "
+            "step can show it."
+        )
     elif (example := example_of(parameters.TEXT.chosen(), parameters.PAIR.chosen())) is not None:
         st.caption(example.why)
 

@@ -45,11 +45,11 @@ def test_partners_and_others_are_counted_and_the_finding_is_of_the_course_s_mode
     at = visit(PAGE, step="teach-it", model=model)
     assert "Label at least one sentence as good news" in said(at)
     at.button(key="_thirty").click().run()
-    assert re.search(r"After 30 examples, .* right about \*\*\d+ of 30\*\* other sentences", said(at))
+    assert re.search(r"After 30 examples, the classifier gets \*\*\d+ of 30\*\* other sentences right", said(at))
     seen = set()
     for _ in range(3):
         at.button(key="_one").click().run()
-        found = re.search(r"about \*\*(\d+) of 20\*\* partners: .* right about \*\*(\d+) of 20\*\*", said(at))
+        found = re.search(r"gets \*\*(\d+) of 20\*\* partners right: .* gets \*\*(\d+) of 20\*\* right", said(at))
         assert found is not None and int(found[1]) <= int(found[2]) + 2
         seen.add(found.groups())
     assert len(seen) > 1, "each click chooses in another way"
@@ -66,7 +66,7 @@ def test_a_learner_teaches_two_labels_of_their_own() -> None:
     )
     labels = [each.value for each in at.text_input if each.label.endswith("label")]
     assert labels == ["love", "hate"]
-    found = re.search(r"right about \*\*(\d+) of 8\*\* sentences that it has not learned", words(at))
+    found = re.search(r"gets \*\*(\d+) of 8\*\* sentences right that it has not learned", words(at))
     assert found is not None and int(found[1]) >= 6
     next(each for each in at.text_input if each.label == "A new sentence").input("I love this place.").run()
     assert "The classifier says: **love**" in words(at)
@@ -108,7 +108,7 @@ def test_one_label_only_and_empty_labels_are_said() -> None:
 def test_the_last_layer_is_trained_and_what_it_costs_is_shown(model: str) -> None:
     at = trained(visit(PAGE, step="change-the-model", model=model))
     found = re.search(
-        r"right about (\d+) of 62 new sentences\. .* about \*\*(\d+)\*\*: (\d+) are newly right, (\d+) newly wrong",
+        r"got (\d+) of 62 new sentences right\. .* gets \*\*(\d+)\*\* right: (\d+) are newly right, (\d+) newly wrong",
         said(at),
     )
     assert found is not None

@@ -109,7 +109,7 @@ def test_every_step_bears_every_text(kind: str, family: Family, offer: Offer) ->
         assert ("were cut" in words(at)) == (kind == LONG), lesson.id
         assert look(at, kind) >= 3, lesson.id
         assert at.session_state["_own_texts"] == (text, pair)
-        assert at.selectbox(key="model").value == model
+        assert at.session_state["model"] == model
 
 
 @pytest.mark.parametrize("lesson", READERS, ids=lambda lesson: lesson.id)

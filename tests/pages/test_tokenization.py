@@ -56,7 +56,7 @@ def test_every_step_draws_and_equals_the_library() -> None:
     for step in walk(at, STEPS):
         press(at, "All ")
         assert not at.error
-        assert "Equals the library" in badge(at), step
+        assert "Equals Hugging Face’s tokenizer" in badge(at), step
     at.session_state["agreement"] = True  # opens it
     at.run()
     assert "Tokens, ids and characters" in words(at) and "first one that differs" not in words(at)
@@ -68,7 +68,7 @@ def test_no_text_breaks_a_step(text: str) -> None:
     for _ in walk(at):
         press(at, "All ")
         assert not at.error
-        assert "Equals the library" in badge(at)
+        assert "Equals Hugging Face’s tokenizer" in badge(at)
     turn_to(at, "tokens", keep=False).segmented_control(key="_whose").set_value("Yours").run()  # the check has no field
     assert at.text_area(key="text").value == text
 
@@ -76,7 +76,7 @@ def test_no_text_breaks_a_step(text: str) -> None:
 @pytest.mark.parametrize("kind", TEXTS)
 def test_every_text_is_cut_as_the_library_does(kind: str) -> None:
     text, pair = TEXTS[kind]
-    assert "Equals the library" in badge(visit(PAGE, text=text, pair=pair))
+    assert "Equals Hugging Face’s tokenizer" in badge(visit(PAGE, text=text, pair=pair))
 
 
 @pytest.mark.parametrize("family", ["gpt2", "roberta", "electra", "distilbert", "modernbert"])
@@ -85,7 +85,7 @@ def test_every_family_draws_every_step(offer: Offer, family: Family) -> None:
     for _ in walk(at):
         press(at, "All ")
         assert not at.error
-        assert "Equals the library" in badge(at)
+        assert "Equals Hugging Face’s tokenizer" in badge(at)
     assert at.session_state["model"] == f"tiny-{family}"
 
 

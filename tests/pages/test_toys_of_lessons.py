@@ -27,9 +27,9 @@ def pieces(at: AppTest) -> list[str]:
 
 
 def badges(at: AppTest) -> list[str]:
-    """The badges that speak of the library."""
+    """The badges that speak of Hugging Face."""
     labels = [each.proto.popover.label for each in at.get("popover") if isinstance(each, Block)]
-    return [label for label in labels if "library" in label]
+    return [label for label in labels if "Hugging Face" in label]
 
 
 @pytest.mark.parametrize("page", [TOKENS, BLANK])
@@ -79,7 +79,7 @@ def test_what_is_said_of_stems_endings_and_lengths_is_counted() -> None:
 
 def test_the_badge_compares_with_the_library_and_wordpiece_has_none() -> None:
     at = reveal(visit(TOKENS, mode="Toy", step=MERGE))
-    assert badges(at) == [":green[Equals the library]"]
+    assert badges(at) == [":green[Equals Hugging Face’s tokenizer]"]
     at = reveal(visit(TOKENS, mode="Toy", step=MERGE, toy_trainer="WordPiece"))
     assert not badges(at)
     assert "Google has not published its training program" in words(at)

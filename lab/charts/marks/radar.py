@@ -129,6 +129,6 @@ def _figure(traces: list[dict[str, Any]], title: str, axis_title: str) -> Plotly
     polar = {"radialaxis": radial | {"gridcolor": _GRID}, "angularaxis": around, "bgcolor": "rgba(0,0,0,0)"}
     told = f'<span style="font-size: 13px; font-weight: 400">{axis_title}</span>'
     heading = {"text": f"{title}<br>{told}", "x": 0, "y": 0.97, "yanchor": "top"}
-    margin = {"l": 68, "r": 68, "t": 108, "b": 36}
-    layout = {"title": heading, "showlegend": False, "height": 480, "margin": margin, "polar": polar}
+    margin = {"l": 54, "r": 82, "t": 108, "b": 56}  # *Punctuation* is long, and one word
+    layout = {"title": heading, "showlegend": False, "height": 500, "margin": margin, "polar": polar}
     return go.Figure(data=traces, layout=layout)

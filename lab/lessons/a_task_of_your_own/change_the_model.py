@@ -78,7 +78,7 @@ WRITTEN = f"""
 **Is [CLS] better now?** One training cannot tell: with the learned sentences in five orders, {ALONE} become
 {_listed(TRAINED)}. (Luck alone gives as much in {_listed(BY_LUCK)} of 100 cases, by McNemar’s test.) Twenty ways to
 halve the sentences can: on average, {HALVED} become {HALVED_TRAINED}, and the gain’s 95 % interval is {INTERVAL[0]} to
-{INTERVAL[1]}. But the mean of the words gets {HALVED_MEAN} right without the training."""
+{INTERVAL[1]}. But from the mean of the words, without the training, {HALVED_MEAN} are right on average, too."""
 WRITTEN_PRICE = f"""
 After the five trainings, the model names {min(CAPITALS)} to {max(CAPITALS)} of the {NAMED} capitals that it named
 before."""

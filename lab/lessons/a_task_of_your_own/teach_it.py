@@ -70,8 +70,9 @@ from lab.ui.reports import PictureActed, SentencesKept, heard
 from lab.ui.terms import say
 
 IDEA = """
-Give a few sentences a **label**. After each one, a new **classifier** has learned from all of them, and says what it
-thinks of the others. The model does not change."""
+Give a few sentences a **label**. A **classifier** reads one vector of each sentence, the mean of its words in the
+middle of the model, and has a weight for each number of this vector. After each label, a new one has learned from all
+of them, and says what it thinks of the others. The model does not change."""
 READING = "After {labelled} examples, the classifier gets **{right} of {tested}** other sentences right."
 COIN = " A coin would get half of them right."
 OF_PAIRS = """

@@ -51,11 +51,12 @@ CAPTION = """
 Each cell is the cosine of the vectors of two places. On the diagonal, a place is compared with itself: the cosine
 is 1. Places count from 0: token 1 is at place 0."""
 LEARNED = (
-    "Learned, neighbours have the cosine {near} on average, and places at any larger distance {far} on average at most."
+    "Learned, neighbours have the cosine {near} on average; places that are further apart have {far} at most, as a "
+    "mean over all pairs at one distance."
 )
 COMPUTED = "Computed, neighbours have {near}, and places at any larger distance {far} at most."
-WRITTEN = """ So in both, neighbours have like vectors. Place 0 is an exception: there is always [CLS], and its
-vector is like no other (cosine {most:.2f} at most)."""
+WRITTEN = """ So in both, neighbours have like vectors. Place 0 is an exception: there is always [CLS], and of
+the places shown, none has a vector like it (cosine {most:.2f} at most)."""
 VECTORS = "Each row is a place, and each column is a dimension."
 LONGER = """
 **Longer texts.** The table of {model} ends after {most} places, so it cannot read longer texts. Sinusoids can be

@@ -77,12 +77,13 @@ def without_network() -> Question:
                 "the answer.",
             ),
             Option(
-                "No: without the network, *paris* is hardly likely",
-                "What the two heads bring is which country it is. Here the word *france* itself comes first then.",
+                "No: *france* itself comes first, and not its capital",
+                "What the two heads bring is which country it is. In most other countries’ sentences, *the* or a comma "
+                "comes first then; the capital comes first in none.",
                 correct=True,
             ),
             Option(
-                "No: it is lost which country is meant",
+                "No: a word that has nothing to do with France comes first",
                 "The line in the plan leads past the network, so what attention has added still arrives.",
             ),
         ),

@@ -53,7 +53,7 @@ From the sentence of the blank, the long sentence gets {long:.0%} and the first 
 times the share from a uniform head, and the long one {less:.2f} times."""
 MEAN_MAP = "Ā is the mean map of all heads{left}."
 LEFT = ", each row divided by what is left"
-BEHIND = "Behind this cell: the weights from the tokens of sentence {a} to those of sentence {b}, {heads}."
+BEHIND = "Behind this cell: the weights from the tokens of sentence {a} to those of sentence {b}, {heads}{left}."
 
 
 def strongest_at(trace: Trace, a: int, b: int, left_out: bool) -> tuple[Head, int, int]:
@@ -150,4 +150,5 @@ def _show_behind(view: SentencesView, measure: str, left_out: bool) -> None:
     head = strongest_at(view.trace, view.a, view.b, left_out)[0]
     heads, told = (head, f"in head {name(head)}") if measure == MAXIMUM else (AVERAGE, "as a mean over all heads")
     draw(partial(block, view.trace, view.a, view.b, heads, left_out), "behind-cell")
-    caption(BEHIND.format(a=view.a + 1, b=view.b + 1, heads=told))
+    left = f"; without {view.outside}, each row is divided by what is left" * left_out
+    caption(BEHIND.format(a=view.a + 1, b=view.b + 1, heads=told, left=left))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
+import numpy as np
 import streamlit as st
 
 from lab.analysis.heads.swapping import Asked, companions, others, swapped
@@ -28,16 +29,18 @@ from lab.questions.basis import bet, derivable
 from lab.questions.question import Option, Question
 from lab.ui import runs
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caption, meaning, say_more
+from lab.ui.frame.closing import caption, meaning, say_more, try_this
+from lab.ui.parameters import HEAD, LAYER
 from lab.ui.quiz.predictions import predict
-from lab.ui.shared.one_head import OneHead, show_sentence
+from lab.ui.sentence import show_asked
+from lab.ui.shared.one_head import OneHead
 from lab.ui.shared.prediction import cannot_predict
 from lab.ui.terms import say
 from lab.ui.typed import say_shortened, shorten
 
 IDEA = """
 From {query}, {key} gets {shares}. Does the answer hang on what {heads} {brings}? The lab runs another sentence, takes
-what {heads} {brings} to {place} there, and puts it in the place of what {query} gets from them here. What the other
+what {heads} {brings} to {place} there, and puts it in the place of what {query} gets from {them} here. What the other
 heads bring stays, and all that comes after is computed anew. Then it does the same with the {count} other heads of the
 layer."""
 READING = """
@@ -232,10 +235,12 @@ def show(view: OneHead) -> Trace | None:
             shares=shares,
             count=count,
             brings="bring" if len(heads) > 1 else "brings",
+            them="them" if len(heads) > 1 else "it",
             place="the last token" if view.trace.model.config.causal else "the blank",
         )
     )
-    show_sentence(view, arcs=False)
+    show_asked(own.run, own.place)
+    _show_a_look(own, key)
     if not predict(LESSON, two_heads_swapped()):
         return own.run
     other = _choose_other(view)
@@ -256,6 +261,21 @@ def show(view: OneHead) -> Trace | None:
     caption(CAVEAT)
     code(swapped)
     return own.run
+
+
+def _show_a_look(own: Asked, key: int) -> None:
+    """If the head rests at a mark (the token ``key``), offer the head that looks most at a word."""
+    special = np.array(own.run.encoding.special)
+    if not special[key] or special.all():
+        return
+    config = own.run.model.config
+    weights = np.stack([own.run.layer(at).attention[:, own.place].numpy() for at in range(config.layers)])
+    weights[..., special] = 0
+    layer, head, word = (int(at) for at in np.unravel_index(int(weights.argmax()), weights.shape))
+    where = f"{layer + 1}-{head + 1}"
+    mark, looked = (quoted(own.run.labels[at]) for at in (key, word))
+    told = f"at {mark}, a head only rests. {where} looks at {looked}."
+    try_this(told, f"Take {where}", {LAYER: layer + 1, HEAD: head + 1})
 
 
 def _choose_other(view: OneHead) -> Asked | None:

@@ -24,7 +24,8 @@ from lab.questions.question import Option, Question
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning, say_more
 from lab.ui.quiz.predictions import predict
-from lab.ui.shared.one_head import OneHead, show_sentence
+from lab.ui.sentence import show_asked
+from lab.ui.shared.one_head import OneHead
 from lab.ui.shared.prediction import cannot_predict
 from lab.ui.terms import say
 
@@ -44,8 +45,8 @@ LINKS = """
 **Is it the heads that look?** Now only the heads that look at a word lose it from the blank’s view; every other head
 still sees it. If the four heads at *is*, or the four at *capital*, lose their word, *paris* still comes first
 ({verb:.2f}, {capital:.2f}): the blank gets both in other ways, too. If the two heads at *France* lose it, another city
-comes first. (France is a clear case: of {count} countries, the capital still comes first in {verbs}, {capitals} and
-{countries}.)"""
+comes first. (Not everywhere: of {count} countries, the capital still comes first in {verbs} without the looks at *is*,
+in {capitals} without those at *capital*, and in {countries} without those at the country.)"""
 LIST = """
 **In other countries’ sentences, too?** The lab asked about {all} countries; the model names the capital of {count}. In
 these {count} sentences, the model puts *is* into the blank in {verbs} if *is* is cut off. The capital still comes
@@ -147,7 +148,7 @@ def show(view: OneHead) -> Trace | None:
     if asked is None:
         say(cannot_predict(view.trace.model) or NOTHING)
         return None
-    show_sentence(view, arcs=False)
+    show_asked(asked.run, asked.place)
     if not predict(LESSON, without_capital()):
         return asked.run
     rows = cut_off(asked)

@@ -30,12 +30,13 @@ IDEA = """
 The **tokenizer** cuts the text into **tokens**, and looks each of them up in a fixed list, the **vocabulary**. The list
 of {model} has {size:,} tokens. The model gets only the number of each token in this list, its **id**."""
 CAPTION = "The number below a token is its id. The number above it counts the tokens from 1."
-DASHED = " The model added the tokens in dashed frames."
+DASHED = " The tokenizer adds the tokens in dashed frames: marks for where a text begins and ends."
 READING = "All that the model gets of the text are {ids}, and the places of the tokens."
 CUT = " {word} is not in its vocabulary, so it becomes {pieces}."
 WRITTEN = (
     " It reads *france*, not *France*: this tokenizer writes all letters small, and drops accents. ▢ is a token, too: "
-    "[MASK], which hides a word. Which word belongs there? The model has to find out from these ids and their places."
+    "[MASK], which hides a word, as in the texts from which BERT learned. Which word belongs there? The model has to "
+    "find out from these ids and their places."
 )
 CHECKED = """
 A toy’s sentences must pass these checks. Here, your text is checked in the same way, and each word is written as its

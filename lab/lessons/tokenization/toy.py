@@ -242,7 +242,7 @@ def _show_agreement(page: LessonPage, view: ToyView, *, tell: bool) -> None:
     """Draw the badge that compares these merges with the library's; without ``tell``, the table is not drawn yet."""
     own, library = view.learned.merges, merges.library_merges(view.corpus.times)
     same = own == library
-    label = ":green[Equals the library]" if same else ":red[Differs from the library]"
+    label = ":green[Equals Hugging Face’s tokenizer]" if same else ":red[Differs from Hugging Face’s tokenizer]"
     icon = ":material/verified:" if same else ":material/error:"
     with page.header.badge.container(), st.popover(label, icon=icon, on_change="rerun", key="agreement") as badge:
         if badge.open:

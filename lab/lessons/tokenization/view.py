@@ -107,7 +107,7 @@ def _show_agreement(view: TokenizationView) -> None:
     """Compare the explained steps with the library on this text."""
     found = [compare(view.reading.tokenizer, steps) for steps in view.reading.texts]
     wrong = next((at + 1 for each in found if (at := each.first_difference) is not None), None)
-    label = ":green[Equals the library]" if wrong is None else f":red[Differs from token {wrong}]"
+    label = ":green[Equals Hugging Face’s tokenizer]" if wrong is None else f":red[Differs from token {wrong}]"
     icon = ":material/verified:" if wrong is None else ":material/error:"
     with view.page.header.badge.container(), st.popover(label, icon=icon, on_change="rerun", key="agreement") as badge:
         if badge.open:

@@ -201,14 +201,19 @@ def test_the_twin_is_drawn_with_the_same_words(found: PatchingTest) -> None:
 
 
 def test_the_spread_of_the_twins_is_in_their_interval(found: PatchingTest) -> None:
-    """Two twins that differ by a constant: the interval reaches from the one to the other."""
+    """Two twins that differ by a constant: the interval reaches from the one to the other.
+
+    A quarter of the draws has the one twin only, so the ends are each twin's 10 % and 90 % quantiles, about 0.7
+    standard deviations inside a 95 % interval: a sixth of its width.
+    """
     b = found.half(1)
     moved = [replace(row, twin=1, numbers=row.numbers + np.array([5.0, 0.0])) for row in b]
     alone = replace(found, twins=tuple(replace(row, twin=0) for row in b)).rows
     for one, two in zip(alone, replace(found, twins=(*(replace(row, twin=0) for row in b), *moved)).rows, strict=True):
         assert one.effect.twin is not None and two.effect.twin is not None
-        assert two.effect.twin.low == pytest.approx(one.effect.twin.low, abs=0.5)
-        assert two.effect.twin.high == pytest.approx(one.effect.twin.high + 5, abs=0.5)
+        near = 0.1 + (one.effect.twin.high - one.effect.twin.low) / 4
+        assert two.effect.twin.low == pytest.approx(one.effect.twin.low, abs=near)
+        assert two.effect.twin.high == pytest.approx(one.effect.twin.high + 5, abs=near)
 
 
 def test_twins_are_drawn_anew(found: PatchingTest) -> None:

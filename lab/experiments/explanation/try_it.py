@@ -29,7 +29,6 @@ from lab.experiments.explanation.methods import (
 from lab.models.encoding import word_of
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
-from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.tables import show_table
 
@@ -79,36 +78,31 @@ def token_names(model: LoadedModel, asked: AskedWord) -> list[str]:
     return [f"{place + 1} {word_of(model.tokenizer, asked.encoding.token_ids[place])}" for place in asked.context]
 
 
-def show_asked_order(model: LoadedModel, asked: AskedWord, *, open: bool) -> Trace:
-    """Draw the text, and while it is ``open`` the tokens to be picked in order; returns the run of the text."""
+def question(model: LoadedModel, asked: AskedWord) -> str:
+    """Say which word the model expects in the text, and ask on which tokens this depends."""
     where = "to come next after" if asked.next else "in place of the mask in"
-    names = token_names(model, asked)
-    st.markdown(
+    return (
         f"**Try it.** {escaped(model.id)} expects {quoted(_expected(model, asked))} {where}: *{escaped(asked.text)}* "
-        f"On which tokens does this guess depend most? Pick at least {FEWEST} tokens, starting with the most important."
+        "On which tokens does this guess depend most?"
     )
-    key = f"_order.{model.id}"
-    kept = [at for at in st.session_state.get(f"{key}.kept", []) if at < len(names)]
-    label = "Tokens, the most important first"
-    st.markdown(label)  # the label of a disabled widget is too pale to read
-    st.multiselect(
-        label,
-        range(len(names)),
-        kept,
-        format_func=names.__getitem__,
-        key=key,
-        label_visibility="collapsed",
-        disabled=not open,
-        on_change=_keep,
-        args=(key,),
-        placeholder="Pick tokens in their order",
-    )
-    return runs.run(model.id, asked.text, "", Interventions())
 
 
 def show_before(model: LoadedModel) -> None:
     """Ask for an order of the tokens of one text."""
-    show_asked_order(model, asked_texts(model)[example(model)][2], open=True)
+    asked = asked_texts(model)[example(model)][2]
+    names = token_names(model, asked)
+    st.markdown(f"{question(model, asked)} Pick at least {FEWEST} tokens, starting with the most important.")
+    key = f"_order.{model.id}"
+    st.multiselect(
+        "Tokens, the most important first",
+        range(len(names)),
+        [at for at in st.session_state.get(f"{key}.kept", []) if at < len(names)],
+        format_func=names.__getitem__,
+        key=key,
+        on_change=_keep,
+        args=(key,),
+        placeholder="Pick tokens in their order",
+    )
 
 
 def _keep(key: str) -> None:
@@ -121,8 +115,8 @@ def show_own(model: LoadedModel) -> None:
     if found is None:
         return
     number = example(model)
-    show_asked_order(model, asked_texts(model)[number][2], open=False)
     asked, one = asked_texts(model)[number][2], found.texts[number].importance
+    st.markdown(question(model, asked))
     sizes = np.abs(one.left_out)
     picked: list[int] = st.session_state.get(f"_order.{model.id}.kept", [])
     each = [(NAMES[name], rank_correlation(one.sizes(name)[-1], sizes)) for name in (*METHODS, NEAR)]

@@ -270,6 +270,5 @@ def claims(at: AppTest) -> pd.DataFrame:
     """The claims of an experiment's table, by the names of its columns, as texts."""
     (table,) = [body for each in at.get("html") if 'class="claims"' in (body := each.proto.body)]
     rows = re.findall(r"<tr>(<td.*?)</tr>", table)
-    return pd.DataFrame([dict(re.findall(r'<td[^>]*data-name="([^"]+)">(.*?)</td>', row)) for row in rows]).map(
-        html.unescape
-    )
+    cells = (re.findall(r'<td[^>]*data-name="([^"]+)">(.*?)</td>', row) for row in rows)
+    return pd.DataFrame([{name: html.unescape(re.sub(r"<[^>]+>", "", text)) for name, text in row} for row in cells])

@@ -17,6 +17,7 @@ from lab.experiments.needed_heads.page import CLAIMS
 from lab.experiments.needed_heads.try_it import heads_of, without
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.loading import load_model
+from lab.ui.experiments.claims import NOTHING
 from tests.pages.apptest import Offer, claims, reveal, visit, words, worked
 from tests.pages.test_experiments import endless_at_first, everything, frames, press, shows_claims
 
@@ -45,7 +46,9 @@ def test_skipped_it_shows_every_number_and_verdict(model_id: str) -> None:
     table = claims(at)
     assert table["claim"].tolist() == list(CLAIMS.values())
     assert table["verdict"].tolist() == [LABELS[row.judged.verdict] for row in found.rows]
-    assert table["n"].tolist() == [f"{row.count:,}" for row in found.rows]
+    assert table["n"].tolist() == [*(f"{row.count:,}" for row in found.rows[:-1]), NOTHING], (
+        "nothing was measured for the last"
+    )
     for row, here in zip(found.rows[:-1], table["here"], strict=False):
         assert all(f"{100 * way.ours:.1f}".replace("-", "−") in here for way in (row.zero, row.mean))
     assert len(at.get("vega_lite_chart")) == 1 and not at.dataframe, "one figure, one table"

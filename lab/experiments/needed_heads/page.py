@@ -12,7 +12,7 @@ import streamlit as st
 from lab.charts.base.axes import Scale
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.course.words import capital, escaped, in_words, signed
-from lab.evidence.reasons import LABELS
+from lab.evidence.reasons import LABELS, Wording, why
 from lab.evidence.verdicts import HOLDS, Verdict
 from lab.experiments.needed_heads import claims
 from lab.experiments.needed_heads.ablations import ABLATIONS, without_each_head
@@ -29,6 +29,7 @@ from lab.questions.question import Right
 from lab.ui.experiments.claims import NOTHING, ClaimLine, Lines, markdown, number, with_ends
 from lab.ui.experiments.experiment import Experiment
 
+POINTS = f"{100 * MARGIN:.0f} points"
 CLAIMS = {
     EACH: "Most heads can be removed alone at little cost",
     NEEDED: "Some head is needed",
@@ -38,6 +39,15 @@ CLAIMS = {
     claims.PRUNED: "Four fifths of the heads can be removed",
 }
 # The published results: tables 1, 2 and 3 and §4 of Michel et al. 2019, and Voita et al. 2019.
+# The effect that the verdict on each claim judges.
+_EFFECTS = {
+    EACH: "The share above one half",
+    NEEDED: "The loss",
+    claims.HURTS: "The gain",
+    claims.ONE: "The share above one half",
+    claims.FIFTH: f"What is left of {POINTS}",
+    claims.PRUNED: "",
+}
 PUBLISHED = {
     EACH: "in translation, removing any one of 88 of the 96 heads did not change BLEU significantly",
     NEEDED: "in translation, BLEU fell by 0.53 from 36.05 without head 6 of layer 1",
@@ -46,7 +56,6 @@ PUBLISHED = {
     claims.FIFTH: "20 % of the heads in translation, 40 % in BERT",
     claims.PRUNED: "38 of 48 heads, for at most 0.15 BLEU (Voita et al.)",
 }
-POINTS = f"{100 * MARGIN:.0f} points"
 # Where a share is so near to one half, the count decides nothing.
 _NEAR_HALF = 0.05
 # The rule that each verdict follows.
@@ -65,7 +74,7 @@ RULES = (
     "alone gives the highest logit difference on A can be removed at little cost on B. This share has bounds, too.\n"
     "- *A fifth of the heads* holds if the heads with the lowest I_h on A can be removed together at little cost on B."
     f"\n\nThe papers report no figure on this scale. So a loss counts from {100 * claims.BOUNDS[NEEDED]:.0f} points "
-    f"of accuracy on, a gain from {100 * claims.BOUNDS[claims.HURTS]:.0f} points on, and a share from a tenth above "
+    f"of accuracy on, a gain from {100 * claims.BOUNDS[claims.HURTS]:.0f} point on, and a share from a tenth above "
     "one half on. Only the two claims about the loss or gain without one head are compared with the untrained twin. "
     "For the other claims, the twin is no comparison, because it guesses and so has nothing to lose."
 )
@@ -108,7 +117,7 @@ def effect_map(model: LoadedModel) -> Heatmap:
     found = result(model)
     mean = found.effect.mean
     scale = Scale("Change of the logit difference", format="+.2f", signed=True)
-    drawn = heatmap(mean, layers_and_heads(mean), scale, title=f"What {model.id} loses when one head is removed")
+    drawn = heatmap(mean, layers_and_heads(mean), scale, title=f"What changes when one head is removed from {model.id}")
     return replace(drawn, table=partial(effect_frame, found))
 
 
@@ -127,7 +136,7 @@ def meaning_of(found: NeededTest, model_id: str) -> str:
     each, clear = found.row(EACH), found.effect.clear
     if each.untestable:
         return why_of(each)
-    cheap = f"{round(each.decides.low * clear.size)} clearly cost less than {POINTS} of accuracy each"
+    cheap = f"{round(each.decides.low * clear.size)} heads clearly cost less than {POINTS} of accuracy each"
     verdict, most = each.judged.verdict, "most heads can be removed alone at little cost"
     said = capital(most) if verdict in HOLDS else f"The claim that {most} is *{LABELS[verdict]}* here"
     others = [row for row in found.rows if row.id != EACH and row.judged.verdict is not Verdict.NOT_TESTABLE]
@@ -136,8 +145,9 @@ def meaning_of(found: NeededTest, model_id: str) -> str:
     named = f" ({'; '.join(held)})" if held else ""
     return (
         f"**{int(clear.sum())}** of the {clear.size} heads of {escaped(model_id)} clearly change the model’s "
-        f"preference for the right form. {said}: {cheap}. Of the other {in_words(len(others))} claims that can be "
-        f"tested here, {count} clearly {'hold' if len(held) > 1 else 'holds'}{named}."
+        f"preference for the right form, but a weaker preference may give the same answer. Counted in right answers: "
+        f"{said[0].lower() + said[1:]}, as {cheap}. Of the other {in_words(len(others))} claims that can be tested "
+        f"here, {count} clearly {'hold' if len(held) > 1 else 'holds'}{named}."
     )
 
 
@@ -145,7 +155,8 @@ def line(row: TestedClaim) -> ClaimLine:
     """Return a claim as a line of the table."""
     at_0, at_mean = (measured(way, row.bounded) for way in (row.zero, row.mean))
     here = NOTHING if row.id == claims.PRUNED else f"{what_of(row)}: {at_0} at 0, {at_mean} at the mean"
-    return ClaimLine(CLAIMS[row.id], PUBLISHED[row.id], here, twin_of(row), row.count, row.judged, why_of(row))
+    count = 0 if row.id == claims.PRUNED else row.count
+    return ClaimLine(CLAIMS[row.id], PUBLISHED[row.id], here, twin_of(row), count, row.judged, why_of(row))
 
 
 def measured(way: MeasuredWay, bounded: bool) -> str:
@@ -176,12 +187,12 @@ def what_of(row: TestedClaim) -> str:
 
 
 def why_of(row: TestedClaim) -> str:
-    """Give the reason why a claim cannot be tested, in a sentence; "" if it can."""
+    """Give the reason of the verdict on a claim, in percent or points."""
     if row.untestable == claims.GUESSES:
         return f"With all heads, the model is right in {row.right:.0%} of the pairs, not clearly better than guessing."
     if row.untestable == claims.RETRAINED:
         return "Voita et al. continue training while they prune. The lab does not retrain any weights."
-    return ""
+    return why(row.judged, Wording(_EFFECTS[row.id], 100, 1))
 
 
 # Further tables in docs/reproduced.md.
@@ -245,8 +256,8 @@ def method(model: LoadedModel) -> str:
         "pairs in which the good form wins. The lab removes one head at a time: the head’s output becomes 0, or its "
         "mean over the sentence. A head, or an order of heads, is chosen on half **A** and measured on half **B**, "
         "which has other nouns. A gradient finds the least important heads. It gives **I_h**, which says how much the "
-        "loss of the good form changes when the head’s output is multiplied by a factor. I_h is divided by the norm "
-        "of these numbers in the layer."
+        "loss of the good form changes when the head’s output is multiplied by a factor. In each layer, all I_h are "
+        "divided by their length as a vector, so that layers can be compared."
     )
 
 
@@ -268,14 +279,15 @@ EXPERIMENT = Experiment(
     name="needed-heads",
     caption=lambda _, found: (
         f"Each cell is a mean over {len(found.pairs)} pairs, with a head that writes 0. The **logit difference** says "
-        "how much the model prefers the right form. Below 0, this preference is weaker without the head."
+        "how much the model prefers the right form. Below 0, this preference is weaker without the head; above 0, it "
+        "is stronger. “Numbers and files” says which changes are clear."
     ),
     meaning=meaning_of,
     claims=lambda found: [line(row) for row in found.rows],
     note=(
-        "*At 0* and *at the mean*: heads write 0, or their mean over the sentence. *n*: different sentences. BLEU is a "
-        "score for translations, from 0 to 100. *Why* judges the effect as a part of 1: a loss, a gain, a share minus "
-        f"one half, or {POINTS} minus the loss without a fifth of the heads."
+        "*At 0* and *at the mean*: heads write 0, or their mean over the sentence. *n*: different sentences, of half B "
+        "where a head was chosen on half A. BLEU is a score for translations, from 0 to 100. MNLI asks whether one "
+        "sentence follows from another."
     ),
     head=lambda found: found.row(NEEDED).heads[0],
     show_own=show_own,

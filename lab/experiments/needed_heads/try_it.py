@@ -67,7 +67,7 @@ def without(found: NeededTest, head: Head) -> str:
     """Say how the logit difference and the accuracy change on average without a head."""
     effect, pairs = found.effect, pairs_of(found, head)
     wins, before = sum(each.without > 0 for each in pairs), sum(each.right for each in pairs)
-    change = f"{signed(effect.mean[head])} ({signed(effect.low[head])} to {signed(effect.high[head])})"
+    change = f"{signed(effect.mean[head], plus=True)} ({signed(effect.low[head])} to {signed(effect.high[head])})"
     turned = sum(each.turns for each in pairs)
     return (
         f"Without head {name_of(head)}, the logit difference changes by {change}, a mean over {len(pairs)} pairs. The "
@@ -97,7 +97,10 @@ def _chosen(found: NeededTest) -> Head:
 
 def _told(found: NeededTest, head: Head) -> str:
     """Name a head with its effect, and the claim that it is chosen for, if any."""
-    said = {found.row(NEEDED).heads[0]: ", tested as needed", found.row(HURTS).heads[0]: ", tested as harmful"}
+    said = {
+        found.row(NEEDED).heads[0]: ", needed most on half A",
+        found.row(HURTS).heads[0]: ", most harmful on half A",
+    }
     return f"{name_of(head)}: {signed(found.effect.mean[head], plus=True)}{said.get(head, '')}"
 
 

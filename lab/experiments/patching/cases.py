@@ -23,6 +23,9 @@ from lab.ui.parameters import PLACE
 _LOOKED_AT = [at for at, claim in enumerate(CLAIMS) if claim.direction == SUFFICES and claim.id in (EARLY, LATE)]
 
 
+_ALIKE = "First the subject, then the asked token"
+
+
 def as_claimed(row: PairRow) -> bool:
     """Return whether a pair, patched into the corrupt run, follows both claims: subject early, asked token late."""
     return bool((row.numbers[_LOOKED_AT, 0] > row.numbers[_LOOKED_AT, 1]).all())
@@ -33,10 +36,10 @@ def show_pairs(model: LoadedModel, found: PatchingTest) -> Trace | None:
     pairs = found.half(1)
     kinds = {
         title: [row for row in pairs if as_claimed(row) == right]
-        for title, right in (("As claimed", True), ("Not as claimed", False))
+        for title, right in ((_ALIKE, True), ("Another order", False))
     }
     st.markdown(
-        f"In {len(kinds['As claimed'])} of the {len(pairs)} pairs of B, the subject’s vector recovers more in early "
+        f"In {len(kinds[_ALIKE])} of the {len(pairs)} pairs of B, the subject’s vector recovers more in early "
         f"layers, and the asked token’s from some later layer on, before the last one. {len(found.refused)} pairs of A "
         f"and B, whose two runs differ by less than {SMALL} logits, were not patched."
     )
@@ -51,8 +54,8 @@ def _show_pair(model: LoadedModel, found: PatchingTest, row: PairRow, key: str) 
         st.caption(
             f"The logit of **{escaped(pair.good)}** minus that of **{escaped(pair.bad)}** is {signed(row.clean)} in "
             f"the clean run and {signed(row.corrupt)} in the corrupt run. In early layers, the subject recovers "
-            f"{signed(early[0])} logits, and the asked token {signed(early[1])}. The lines cross in layer "
-            f"{late[1]:.0f} of {late[0]:.0f}."
+            f"{signed(early[0])} logits, and the asked token {signed(early[1])}. The asked token "
+            f"takes over in layer {late[1]:.0f} of {late[0]:.0f}."
         )
         text = _asked_text(model, pair.text)
         place: dict[Any, Any] = {PLACE: found.asked + 1}

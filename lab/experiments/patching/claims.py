@@ -2,7 +2,7 @@
 
 Four claims are about the places that keep or pass on the deciding information, after Meng et al. 2022, §2. Two are
 about gradients that predict patches, after Nanda 2023 and Syed et al. 2023. All were written down before anything was
-patched; :data:`REWORDED` says which were reworded since, and how.
+patched, and three were worded anew since (:data:`lab.experiments.patching.page.REWORDED`).
 """
 
 from __future__ import annotations
@@ -61,11 +61,6 @@ class Chosen:
 
 EARLY, LATE, BROUGHT, WORKED, RANKED, FAILED = "early", "late", "brought", "worked out", "ranked", "failed"
 LOGITS, LAYERS = "logits", "layers"
-REWORDED = (
-    "All claims were written down before anything was patched. Three were worded anew in November 2026, when results "
-    "were known: the second now asks in which layer the lines cross, where it had asked for a mean over the last half "
-    "of the layers, and the third and fourth now compare only layers up to the crossing."
-)
 # The smallest differences that would count: a tenth of the difference between the two runs, 0.1 for rank correlations
 # and relative errors, half a layer.
 _TENTH, _HALF_A_LAYER = 0.1, 0.5

@@ -10,9 +10,9 @@ import pandas as pd
 import streamlit as st
 
 from lab.charts.cells.heatmap import Heatmap
-from lab.course.words import capital, escaped, head_name
+from lab.course.words import capital, escaped, head_name, in_words
 from lab.evidence.pairs import can_be_asked
-from lab.evidence.reasons import why
+from lab.evidence.reasons import Wording, why
 from lab.evidence.verdicts import HOLDS
 from lab.experiments.patching import claims
 from lab.experiments.patching.cases import show_pairs
@@ -55,17 +55,23 @@ SAYS = {
 }
 COMPARED = {
     EARLY: ("subject", "asked token"),
-    LATE: ("last layer", "layer of the crossing"),
+    LATE: ("last layer", "layer in which it takes over"),
     claims.BROUGHT: ("attention", "network"),
     WORKED: ("network", "attention"),
-    claims.RANKED: ("rank correlation", "line"),
-    claims.FAILED: ("residual stream", "heads"),
+    claims.RANKED: ("rank correlation", "the lab’s limit"),
+    claims.FAILED: ("relative error for the residual stream", "for heads"),
 }
 # Said with the verdict, whichever it is.
 BY_CONSTRUCTION = "This is nearly true by construction: before attention has moved anything, only the subject differs."
 LENGTHS = (
-    "A longer vector can carry more: there, the network’s output is {network:.2f} times as long as the vector that "
+    "{longer} In the layers that are compared, the network’s output is {network:.2f} times as long as the vector that "
     "enters the layer, and attention’s {attention:.2f} times."
+)
+LONGER, NOT_LONGER = "But a longer vector can carry more.", "The network’s vector is not the longer one."
+REWORDED = (
+    "The claims were written down before anything was patched, but three were worded anew in November 2026, when "
+    "results were known: the second now asks in which layer the asked token takes over, where it had asked for a mean "
+    "over the last half of the layers, and the third and fourth now compare only layers up to this one."
 )
 BET = Bet(
     "head",
@@ -75,12 +81,12 @@ BET = Bet(
         Belief(
             "One head is enough for more than half",
             "A head that finds the subject could carry the number to the place where the model answers.",
-            "one cell of the map of heads would hold more than half of the difference",
+            "one head at one token would bring back more than half of the difference",
         ),
         Belief(
             "No head alone brings back half",
             "The number may reach that place through many heads and layers, and each may carry only a part of it.",
-            "every cell of the map of heads would hold less than half of the difference",
+            "each head at each token would bring back less than half of the difference",
         ),
     ),
 )
@@ -110,9 +116,8 @@ def decided(found: PatchingTest) -> Right | None:
     best = best_head(found)
     option = between((best.low, best.high), (0.5,))
     where = f"{head_name(best.head)} at the {_token(found, best.token)}"
-    told = (
-        f"The best single head, {where}, recovers {best.share:.0%} (95 % interval: {best.low:.0%} to {best.high:.0%})."
-    )
+    ends = f"from {best.low:.0%} to {best.high:.0%}"
+    told = f"The best single head, {where}, recovers {best.share:.0%}, with an interval {ends}."
     return None if option is None else (1 - option, told)
 
 
@@ -147,7 +152,7 @@ def cell_table(found: PatchingTest) -> pd.DataFrame:
 
 
 def meaning_of(found: PatchingTest, model_id: str) -> str:
-    """Say where the two lines of the figure cross, which claims hold by their verdicts, and one head's share."""
+    """Say in which layer the asked token takes over, which claims hold by their verdicts, and one head's share."""
     crossing, name, best = found.crosses(SUFFICES), escaped(model_id), best_head(found)
     asked, subject = (found.carried[SUFFICES].on_b.residual[crossing, token] for token in (found.asked, found.subject))
     if crossing == found.layers:
@@ -168,7 +173,10 @@ def held(found: PatchingTest) -> str:
     about = [row for row in found.rows if row.claim.direction]
     names = {row.claim.id for row in about}
     failed = {row.claim.id for row in about if row.judged.verdict not in HOLDS}
-    return f"Of the four claims about places, {len(names - failed)} hold in both directions; the table has the reasons."
+    count = in_words(len(names - failed)) if names - failed else "none"
+    told = f"Of the four claims about places, {count} clearly {'holds' if len(names - failed) < 2 else 'hold'} in both"
+    open = " and ".join(f"“{SAYS[each]}”" for each in SAYS if each in failed)
+    return f"{told} directions, but not {open}." if failed and names - failed else f"{told} directions."
 
 
 def line(found: PatchingTest, row: PatchingRow) -> ClaimLine:
@@ -190,15 +198,16 @@ def line(found: PatchingTest, row: PatchingRow) -> ClaimLine:
 
 def why_of(found: PatchingTest, row: PatchingRow) -> str:
     """Give the reason of the verdict on a claim, and what else one has to know of this claim."""
-    told = why(row.judged)
+    told = why(row.judged, Wording(digits=2))
     if row.effect.untestable == LAST_LAYER:
-        told = f"The lines cross in layer {found.layers}, the last one, where they must cross by construction."
+        told = f"The asked token takes over in layer {found.layers}, the last one, where it must do so by construction."
     if row.claim.id == EARLY:
         return f"{told} {BY_CONSTRUCTION}"
     if row.claim.id == WORKED:
         chosen = found.chosen(row.claim.direction).subject
         sizes = {"attention": found.lengths[chosen.attention, 0], "network": found.lengths[chosen.ffn, 1]}
-        return f"{told} {LENGTHS.format(**sizes)}"
+        longer = LONGER if sizes["network"] > sizes["attention"] else NOT_LONGER
+        return f"{told} {LENGTHS.format(longer=longer, **sizes)}"
     return told
 
 
@@ -237,7 +246,8 @@ def method(_: LoadedModel) -> str:
 NOTE = (
     "Each figure is the first number minus the second, a mean over the pairs of B with its 95 % interval (2,000 draws "
     "of the nouns and verbs that pairs share, and of the twins). *Suffices*: a clean vector in the corrupt run; "
-    "*needed*: a corrupt vector in the clean run. The papers report other quantities, so nothing published compares."
+    "*needed*: a corrupt vector in the clean run. A network carries on what attention brought, so both may add up to "
+    "more than the whole."
 )
 EXPERIMENT = Experiment(
     measurement=MEASUREMENT,
@@ -250,7 +260,7 @@ EXPERIMENT = Experiment(
     name="template-patches",
     caption=lambda _, found: (
         f"The share of the difference that each token’s vector recovers after each layer, a mean over "
-        f"{len(found.half(1))} pairs; 1 is the whole difference, {found.gap:.1f} logits. "
+        f"{len(found.half(1))} pairs of half B; 1 is the whole difference, {found.gap:.1f} logits. "
         f"{capital(escaped(found.tokens[found.asked]))} is the **asked token**, where the model answers."
     ),
     meaning=meaning_of,
@@ -263,7 +273,7 @@ EXPERIMENT = Experiment(
         "The effect is the first number minus the second. No paper says how large it must be. So it counts from a "
         f"tenth of the difference between the two runs on, from half a layer, or from a rank correlation or error of "
         f"0.1. Two orders are alike from a rank correlation of {ALIKE} on, a limit that the lab chose. "
-        f"{claims.REWORDED} The template was changed once, before these results: with the first one, both directions "
+        f"{REWORDED} The template was changed once, before these results: with the first one, both directions "
         "gave the same numbers by symmetry. The first measurement compared shares, with one twin: six of ten verdicts "
         "on the default model were *inconclusive*."
     ),

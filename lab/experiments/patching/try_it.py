@@ -29,6 +29,7 @@ from lab.ui.parameters import BAD_WORD, CLEAN_TEXT, CORRUPT_TEXT, GOOD_WORD, PAT
 DIRECTION = {choices.SUFFICES: SUFFICES, choices.NEEDED: NEEDED}
 _HEADS = (choices.HEADS_WHERE_ASKED, choices.HEADS_WHERE_DIFFERENT)
 _SITE = {choices.RESIDUAL_STREAM: "residual", choices.ATTENTION_OUTPUT: "attention", choices.FFN_OUTPUT: "ffn"}
+_PALE = 0.5  # the end of the colours of a map of heads, if no head carries more
 _FIELDS = (CLEAN_TEXT, CORRUPT_TEXT, GOOD_WORD, BAD_WORD)
 # The course's pair, which a visitor need not ask for; only the default model patches it in two seconds.
 COURSE = OwnPair(*(field.default for field in _FIELDS))
@@ -81,7 +82,7 @@ def _show_patched(
     with st.container(horizontal=True, vertical_alignment="bottom"):
         part, way = PATCH.choose("What is patched", width=320), PATCH_WAY.choose("Which way")
     draw(partial(own_map, model, asked, part, way), "own-patches")
-    other = f" For this model, {good} is more likely in the corrupt sentence." * (both[0] < both[1])
+    other = _surprise(good, bad, both)
     st.markdown(
         f"{own_meaning(found, labels(model, two), two.place, way)} The logit of {good} minus that of {bad} is "
         f"{signed(both[0])} in the clean run and {signed(both[1])} in the corrupt one; 1 is the whole "
@@ -107,14 +108,18 @@ def labels(model: LoadedModel, two: Contrast) -> tuple[str, ...]:
 
 
 def share_map(maps: Maps, part: str, way: str, tokens: Sequence[str], places: tuple[int, int]) -> Heatmap:
-    title, limit = f"{part}: {way.lower()}", None if part in _HEADS else (-1.0, 1.0)
+    title = f"{part}: {way.lower()}"
     if part in _HEADS:
         at = places[1] if part == choices.HEADS_WHERE_ASKED else places[0]
         values, columns = maps.heads[..., at], Axis(f"Head at {tokens[at]}", _numbers(maps.heads.shape[1]))
     else:
         values, columns = getattr(maps, _SITE[part]), Axis("Token", list(tokens))
+    # A single head carries less, but an effect near 0 is pale in any map.
+    most = min(1.0, max(_PALE, float(np.abs(values).max()))) if part in _HEADS else 1.0
     rows = _numbers(len(values)) if part != choices.RESIDUAL_STREAM else ["embeddings", *_numbers(len(values) - 1)]
-    return heatmap(values, (Axis("Layer", rows), columns), Scale("Carried", limit, ".2f", signed=True), title=title)
+    return heatmap(
+        values, (Axis("Layer", rows), columns), Scale("Carried", (-most, most), ".2f", signed=True), title=title
+    )
 
 
 def _numbers(count: int) -> list[str]:
@@ -129,14 +134,23 @@ def own_meaning(found: Patching, labels: tuple[str, ...], asked: int, way: str) 
     layer, head, token = (int(at) for at in np.unravel_index(int(maps.heads.argmax()), maps.heads.shape))
     return (
         f"After layer 1, {quoted(labels[first])} alone {does} the most, {stream[1, first]:.0%} of the difference. "
-        f"{_taken_over(there)} Among the single heads, {head_name((layer, head))} at {quoted(labels[token])} {does} "
-        f"the most, {maps.heads[layer, head, token]:.0%}."
+        f"{_taken_over(there, does)} Among the single heads, {head_name((layer, head))} at {quoted(labels[token])} "
+        f"{does} the most, {maps.heads[layer, head, token]:.0%}."
     )
 
 
-def _taken_over(there: NDArray[np.bool_]) -> str:
-    """Say from which layer on the asked token recovers most; ``there`` is True for each layer after which it does."""
+def _surprise(good: str, bad: str, both: tuple[float, float]) -> str:
+    """Say if a word does not fit where the learner says it does, by the logit differences of the two runs."""
+    if both[0] < both[1]:
+        return f" For this model, {good} is more likely in the corrupt sentence."
+    if both[0] < 0:
+        return f" For this model, {bad} is more likely than {good} in both sentences."
+    return f" For this model, {good} is more likely than {bad} in both sentences." if both[1] > 0 else ""
+
+
+def _taken_over(there: NDArray[np.bool_], does: str) -> str:
+    """Say from which layer on the asked token carries most; ``there`` is True for each layer after which it does."""
     since = len(there) - int(np.cumprod(there[::-1]).sum()) + 1
     if since >= len(there):
-        return "The asked token recovers the most only after the last layer, where it must do so by construction."
-    return f"From layer {since} on, the asked token recovers the most."
+        return f"The asked token {does} the most only after the last layer, where it must do so by construction."
+    return f"From layer {since} on, the asked token {does} the most."

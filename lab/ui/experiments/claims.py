@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,8 @@ from lab.evidence.verdicts import Judged, Verdict
 
 NOTHING = "–"
 Lines = list[str]
+# A head’s name, such as 5-11, whose hyphen ends no line in a narrow cell.
+_HEAD, _UNBROKEN = re.compile(r"\b\d+-\d+\b"), r'<span class="head">\g<0></span>'
 _HEADINGS = ("claim", "published", "here", "untrained twin", "n", "verdict", "why")
 # How a verdict is coloured: the claim holds, it does not, or the result does not say.
 _HOLDS, _OPEN = {Verdict.SAME, Verdict.LARGER, Verdict.SMALLER}, {Verdict.INCONCLUSIVE, Verdict.NOT_TESTABLE}
@@ -33,7 +36,7 @@ class ClaimLine:
     here, twin
         The figures of the model and of its untrained twin, with their 95 % intervals.
     count
-        The number of cases.
+        The number of cases; 0 if nothing was measured.
     judged
         The verdict.
     reason
@@ -57,7 +60,15 @@ class ClaimLine:
     def cells(self) -> tuple[str, ...]:
         """The line's texts, in the order of the table's columns."""
         told = self.reason or why(self.judged)
-        return self.claim, self.published, self.here, self.twin, f"{self.count:,}", self.verdict, with_minus(told)
+        return (
+            self.claim,
+            self.published,
+            self.here,
+            self.twin,
+            f"{self.count:,}" if self.count else NOTHING,
+            self.verdict,
+            with_minus(told),
+        )
 
 
 def number(value: float, digits: int = 2) -> str:
@@ -102,9 +113,10 @@ def show_claims(lines: Sequence[ClaimLine], note: str) -> None:
 
 def _row(line: ClaimLine, named: Sequence[str]) -> str:
     kind = "holds" if line.judged.verdict in _HOLDS else "open" if line.judged.verdict in _OPEN else "fails"
+    texts = (_HEAD.sub(_UNBROKEN, in_html(text)) for text in line.cells)
     cells = [
-        f'<td class="{kind if name == "verdict" else ""}" data-name="{html.escape(name)}">{in_html(text)}</td>'
-        for name, text in zip(_HEADINGS, line.cells, strict=True)
+        f'<td class="{kind if name == "verdict" else ""}" data-name="{html.escape(name)}">{text}</td>'
+        for name, text in zip(_HEADINGS, texts, strict=True)
         if name in named
     ]
     return f"<tr>{''.join(cells)}</tr>"

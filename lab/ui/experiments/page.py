@@ -11,7 +11,7 @@ import streamlit as st
 
 from lab.course.pages import LESSONS, ExperimentRecord, Lesson, experiment_of, number, page_of, page_path
 from lab.course.words import escaped
-from lab.evidence.reasons import RULE
+from lab.evidence.reasons import rule_of
 from lab.evidence.shipped import Provenance, model_hash
 from lab.questions.bets import Bet
 from lab.ui import chosen_tokens, parameters, runs, selection
@@ -144,7 +144,8 @@ def _show_method(record: ExperimentRecord, experiment: Experiment[Any], model: L
     found = experiment.measurement.known(model)
     if found is None or not is_predicted(_name(experiment, model)):
         return
-    st.markdown(f"**The rule of the verdict.** {experiment.rule}\n\n{RULE}")
+    given = rule_of(line.judged.verdict for line in experiment.claims(found))
+    st.markdown(f"**The rule of the verdict.** {experiment.rule}\n\n{given}")
     made: Provenance | None = found.made
     if made is None:
         st.caption("This result was measured on this server, with the model on screen.")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import lab
-from lab.course.words import quoted
+from lab.course.words import in_words, quoted
 from lab.evidence.reasons import LABELS
 from lab.evidence.verdicts import HOLDS
 from lab.experiments.patching import cases, page, try_it
@@ -59,15 +59,23 @@ def test_the_table_has_the_result_s_numbers(found: PatchingTest) -> None:
         assert twin[0] == pytest.approx(np.mean(effects), abs=0.006)
         assert line.verdict == LABELS[row.judged.verdict]
         assert (page.BY_CONSTRUCTION in line.cells[-1]) == (row.claim.id == EARLY)
-        assert ("longer vector" in line.cells[-1]) == (row.claim.id == WORKED)
+        attention, network = found.lengths.T
+        longer = (page.LONGER in line.cells[-1], page.NOT_LONGER in line.cells[-1])
+        if row.claim.id == WORKED:
+            chosen = found.chosen(row.claim.direction).subject
+            is_longer = network[chosen.ffn] > attention[chosen.attention]
+            assert longer == (is_longer, not is_longer)
+        else:
+            assert longer == (False, False)
 
 
 def test_the_meaning_follows_from_the_verdicts(found: PatchingTest) -> None:
     verdicts: dict[str, list[bool]] = {}
     for row in found.rows[:8]:
         verdicts.setdefault(row.claim.id, []).append(row.judged.verdict in HOLDS)
-    held = sum(map(all, verdicts.values()))
-    assert len(verdicts) == 4 and f"about places, {held} hold in both directions" in page.meaning_of(found, "m")
+    said, held = page.meaning_of(found, "m"), {claim for claim, both in verdicts.items() if all(both)}
+    assert len(verdicts) == 4 and f"about places, {in_words(len(held)) if held else 'none'} clearly hold" in said
+    assert {claim for claim in verdicts if f"“{page.SAYS[claim]}”" in said} == ({*verdicts} - held if held else set())
     best = page.best_head(found)
     told = f"layer {best.head[0] + 1}, head {best.head[1] + 1} at the"
     assert told in page.meaning_of(found, "m") and f"recovers {best.share:.0%}." in page.meaning_of(found, "m")
@@ -100,7 +108,7 @@ def test_how_much_the_best_head_brings_back_is_the_answer(found: PatchingTest, s
     assert (
         answer is not None
         and answer[0] == option
-        and f"recovers {share:.0%} (95 % interval: {share - 0.01:.0%} to {share + 0.01:.0%}" in answer[1]
+        and f"recovers {share:.0%}, with an interval from {share - 0.01:.0%} to {share + 0.01:.0%}" in answer[1]
     )
     assert page.decided(with_interval(0.5)) is None, "the interval leaves it open"
 

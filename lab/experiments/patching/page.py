@@ -244,10 +244,9 @@ def method(_: LoadedModel) -> str:
 
 
 NOTE = (
-    "Each figure is the first number minus the second, a mean over the pairs of B with its 95 % interval (2,000 draws "
-    "of the nouns and verbs that pairs share, and of the twins). *Suffices*: a clean vector in the corrupt run; "
-    "*needed*: a corrupt vector in the clean run. A network carries on what attention brought, so both may add up to "
-    "more than the whole."
+    "Each figure is the first number minus the second, a mean over the pairs of B with its 95 % interval (drawn anew: "
+    "nouns, verbs and twins). *Suffices*: a clean vector in the corrupt run; *needed*: a corrupt vector in the clean "
+    "run."
 )
 EXPERIMENT = Experiment(
     measurement=MEASUREMENT,

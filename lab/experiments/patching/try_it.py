@@ -39,7 +39,7 @@ def show_own(model: LoadedModel) -> None:
     """Draw the fields of a pair, and the map of the sentences, or the reason why they cannot be patched."""
     st.markdown(
         "**Patch a pair of your own.** Write two sentences that differ in the deciding word, each with one blank `_`, "
-        "and two words for the blank. Both sentences must have the same number of tokens."
+        "and two words for the blank. Both must have the same number of tokens."
     )
     left, right = st.columns([3, 1])
     with left:

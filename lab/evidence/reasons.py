@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lab.evidence.verdicts import ALPHA, FEW, Because, BesideRule, Effect, Judged, TwinEffect, Verdict
 
@@ -37,31 +37,29 @@ _RULES: dict[Verdict, str] = {
         f"**Not testable here**: there are fewer than {FEW} cases, or the claim cannot be tested for the reason given."
     ),
     Verdict.INCONCLUSIVE: (
-        "**Inconclusive**: the 95 % interval is too wide. Either half its width is more than half the "
-        "published effect, or it reaches the published effect although our effect is not clearly above 0. If "
-        "the paper reports nothing on this scale, a bound that the lab wrote down before the measurement "
-        "takes its place: half the width may then be as much as the bound, or as half our effect. Or the "
-        "effect is clearly above 0 but not clearly above the untrained twin’s, and the twin’s interval is "
-        "too wide by the same rule, or contains 0, so that no comparison is possible."
+        "**Inconclusive**: the effect is not clearly above or below 0, and the 95 % interval is too wide: half its "
+        "width is more than half the published effect, or it reaches the published effect. If the paper reports "
+        "nothing on this scale, a bound that the lab wrote down before the measurement takes its place: half the "
+        "width may then be as much as the bound, or as half our effect. Or the effect is clear but smaller than the "
+        "bound, which its interval reaches. Or no comparison with the untrained twin or with a rule is possible, "
+        "because their own interval is too wide or, of the twin, contains 0."
     ),
     Verdict.NOT_REPRODUCED: (
-        f"**Not reproduced**: the effect is not clearly above 0 (p ≥ {ALPHA} after Holm’s correction, or an "
-        "interval that contains 0), and it is too small to be the published effect."
+        f"**Not reproduced**: the effect is not clearly above 0 (p ≥ {ALPHA} after Holm’s correction, or an interval "
+        "that contains 0) and too small to be the published effect; or the whole interval is smaller than the bound."
     ),
     Verdict.OPPOSITE: (
-        "**Opposite**: the effect is clearly below 0 and below the effect in the untrained twin, by the tests "
-        "that an effect above 0 has to pass."
+        "**Opposite**: the effect is clearly below 0 and below the effect in the untrained twin, by the tests that an "
+        "effect above 0 has to pass."
     ),
     Verdict.ALSO_UNTRAINED: (
-        "**Also untrained**: the effect is clearly above 0, but not clearly above the effect in the untrained "
-        "twin, which is the same model with random weights. The twin must clearly have the effect, too: the "
-        "whole 95 % interval of its effect is above 0, and as narrow as the rule asks of the model’s own "
-        "interval."
+        "**Also untrained**: the effect is clearly above 0, but not clearly above the effect in the untrained twin, "
+        "which is the same model with random weights. The twin must clearly have the effect, too: the whole 95 % "
+        "interval of its effect is above 0, and as narrow as the rule asks of the model’s own interval, or above it."
     ),
     Verdict.NO_BETTER_THAN_A_RULE: (
-        "**No better than a rule**: the effect is clearly above 0 and above the twin’s effect, but a simple "
-        "rule that knows nothing of what is claimed is right as often, or more often, as far as the interval "
-        "can tell."
+        "**No better than a rule**: the effect is clearly above 0 and above the twin’s effect, but a simple rule that "
+        "knows nothing of what is claimed is right as often, or more often: the model’s lead is less than would count."
     ),
     Verdict.SMALLER: (
         "**Smaller** or **larger**: the effect is clearly above 0, above the twin’s effect and above the "
@@ -113,17 +111,38 @@ def why(judged: Judged, said: Wording = Wording()) -> str:
         return f"There are only {effect.count} cases, which is too few."
     if effect.twin is not None and because in (Because.TWIN_TOO_WIDE, Because.TWIN_HOLDS_0, Because.TWIN_TOO):
         return _beside_twin(because, effect.twin, said)
-    if effect.rule is not None and because is Because.RULE_TOO:
-        does = "is right more often" if effect.rule.high < 0 else "may be right as often"
-        return (
-            f"{said.name} is clearly above 0. But a simple rule {does}: model minus rule is {said.ends(effect.rule)}."
-        )
+    if effect.rule is not None and because in (Because.RULE_TOO, Because.RULE_OPEN):
+        return _beside_rule(because, effect.rule, said)
+    if because in (Because.SMALL, Because.PERHAPS_SMALL):
+        return _small(effect, because, said)
     return _by_size(effect, because, said) if because in _CLEAR else _unclear(effect, because, said)
 
 
 _CLEAR = frozenset(
     {Because.NOTHING_PUBLISHED, Because.BELOW_PUBLISHED, Because.ABOVE_PUBLISHED, Because.HOLDS_PUBLISHED}
 )
+
+
+def _beside_rule(because: Because, rule: BesideRule, said: Wording) -> str:
+    told = f"{said.name} is clearly above 0."
+    if because is Because.RULE_OPEN:
+        return (
+            f"{told} Whether the model is better than a simple rule stays open: model minus rule is {said.ends(rule)}, "
+            f"and {said.number(rule.bound)} would count."
+        )
+    does = "is right more often" if rule.high < 0 else "is right about as often"
+    return f"{told} But a simple rule {does}: model minus rule is {said.ends(rule)}."
+
+
+def _small(effect: Effect, because: Because, said: Wording) -> str:
+    side, least, near = ("above", effect.bound, effect.high)
+    if effect.estimate < 0:
+        side, least, near = ("below", -effect.bound, effect.low)
+    while said.number(least) == said.number(near) and near != least:
+        said = replace(said, digits=said.digits + 1)
+    told = f"{said.name} is clearly {side} 0, but nearer to 0 than {said.number(least)}, the smallest that would count"
+    reaches = "reaches it" if because is Because.PERHAPS_SMALL else "does not reach it"
+    return f"{told}. Its interval, {said.ends(effect)}, {reaches}."
 
 
 def _by_size(effect: Effect, because: Because, said: Wording) -> str:
@@ -141,10 +160,9 @@ def _by_size(effect: Effect, because: Because, said: Wording) -> str:
 def _unclear(effect: Effect, because: Because, said: Wording) -> str:
     ends, counts = said.ends(effect), said.number(effect.counts)
     what = "the smallest effect that would count" if effect.published is None else "the published effect"
-    although = ", although it is above 0" if effect.low > 0 else ", although it is below 0" if effect.high < 0 else ""
     not_clear = f"{said.name} is not clearly above 0 (p = {effect.p:.2g}, corrected for the number of claims)."
     return {
-        Because.TOO_WIDE: f"The 95 % interval, {ends}, is too wide{although}: {counts} is {what}.",
+        Because.TOO_WIDE: f"The 95 % interval, {ends}, is too wide: {counts} is {what}.",
         Because.REACHES: f"{not_clear} But its interval, {ends}, reaches {counts}, {what}.",
         Because.BELOW_0: f"{said.name} is clearly below 0, with an interval {ends}.",
         Because.TWIN_BELOW_TOO: (

@@ -56,11 +56,14 @@ class BesideRule:
         The 95 % interval of the model's figure minus the rule's.
     p
         The probability of a draw in which the model is not above the rule, corrected like the effect's own.
+    bound
+        The smallest distance that would count.
     """
 
     low: float
     high: float
     p: float
+    bound: float
 
 
 @dataclass(frozen=True)
@@ -124,7 +127,7 @@ class Effect:
 
     @property
     def widest(self) -> float:
-        """The largest half-width of an interval that still allows a verdict."""
+        """The largest half-width of the interval of an unclear effect, or of a twin's, that still allows a verdict."""
         if self.published is not None:
             return self.published / 2
         return max(self.bound, abs(self.estimate) / 2)
@@ -149,6 +152,9 @@ class Because(Enum):
     HOLDS_PUBLISHED = 14
     TWIN_BELOW_TOO = 15
     RULE_TOO = 16
+    RULE_OPEN = 17
+    SMALL = 18
+    PERHAPS_SMALL = 19
 
 
 @dataclass(frozen=True)
@@ -170,17 +176,29 @@ def _verdict(effect: Effect) -> tuple[Verdict, Because]:
         return Verdict.NOT_TESTABLE, Because.UNTESTABLE
     if effect.count < FEW:
         return Verdict.NOT_TESTABLE, Because.FEW_CASES
-    if (effect.high - effect.low) / 2 > effect.widest:
-        return Verdict.INCONCLUSIVE, Because.TOO_WIDE
-    if not effect.clear:
+    if not (effect.clear or effect.clearly_below):
         return _unclear(effect)
+    if effect.published is None and abs(effect.estimate) < effect.bound:
+        return _small(effect)
+    return _above(effect) if effect.clear else _below(effect)
+
+
+def _above(effect: Effect) -> tuple[Verdict, Because]:
+    """Return the verdict on an effect that is clearly above 0, and large enough to count."""
     if effect.twin is not None and effect.twin.p >= ALPHA:
         return _like_the_twin(effect, effect.twin)
+    if effect.rule is not None and effect.rule.p >= ALPHA:
+        is_open = effect.rule.high >= effect.rule.bound
+        return (
+            (Verdict.INCONCLUSIVE, Because.RULE_OPEN) if is_open else (Verdict.NO_BETTER_THAN_A_RULE, Because.RULE_TOO)
+        )
     return _beside_the_paper(effect)
 
 
 def _like_the_twin(effect: Effect, twin: TwinEffect) -> tuple[Verdict, Because]:
     """Return the verdict on an effect that is clearly above 0, but not clearly above the twin's."""
+    if twin.low > effect.high:
+        return Verdict.ALSO_UNTRAINED, Because.TWIN_TOO
     if (twin.high - twin.low) / 2 > effect.widest:
         return Verdict.INCONCLUSIVE, Because.TWIN_TOO_WIDE
     if twin.low <= 0:
@@ -189,9 +207,7 @@ def _like_the_twin(effect: Effect, twin: TwinEffect) -> tuple[Verdict, Because]:
 
 
 def _beside_the_paper(effect: Effect) -> tuple[Verdict, Because]:
-    """Return the verdict on an effect that is clearly above 0 and above the twin's, beside rule and paper."""
-    if effect.rule is not None and effect.rule.p >= ALPHA:
-        return Verdict.NO_BETTER_THAN_A_RULE, Because.RULE_TOO
+    """Return the verdict on an effect that is clearly above 0, above the twin's and above a rule."""
     if effect.published is None:
         return Verdict.SAME, Because.NOTHING_PUBLISHED
     if effect.high < effect.published:
@@ -201,12 +217,24 @@ def _beside_the_paper(effect: Effect) -> tuple[Verdict, Because]:
     return Verdict.SAME, Because.HOLDS_PUBLISHED
 
 
+def _below(effect: Effect) -> tuple[Verdict, Because]:
+    """Return the verdict on an effect that is clearly below 0, and large enough to count."""
+    if effect.twin is not None and effect.twin.p_below >= ALPHA:
+        return Verdict.NOT_REPRODUCED, Because.TWIN_BELOW_TOO
+    return Verdict.OPPOSITE, Because.BELOW_0
+
+
+def _small(effect: Effect) -> tuple[Verdict, Because]:
+    """Return the verdict on an effect that is clearly not 0, but smaller than an effect that would count."""
+    if max(abs(effect.low), abs(effect.high)) >= effect.bound:
+        return Verdict.INCONCLUSIVE, Because.PERHAPS_SMALL
+    return Verdict.NOT_REPRODUCED, Because.SMALL
+
+
 def _unclear(effect: Effect) -> tuple[Verdict, Because]:
-    """Return the verdict on an effect that is not clearly above 0, and whose interval is narrow enough."""
-    if effect.clearly_below:
-        if effect.twin is not None and effect.twin.p_below >= ALPHA:
-            return Verdict.NOT_REPRODUCED, Because.TWIN_BELOW_TOO
-        return Verdict.OPPOSITE, Because.BELOW_0
+    """Return the verdict on an effect that may be 0."""
+    if (effect.high - effect.low) / 2 > effect.widest:
+        return Verdict.INCONCLUSIVE, Because.TOO_WIDE
     if effect.high >= effect.counts:
         return Verdict.INCONCLUSIVE, Because.REACHES
     if effect.low == effect.high:

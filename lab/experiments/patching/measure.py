@@ -204,11 +204,16 @@ class PatchingTest:
         return LAST_LAYER if claim.id == LATE and self.crosses(claim.direction, 0) >= self.layers else ""
 
 
-def _beside(own: Values, twins: Values) -> list[TwinEffect]:
-    """Return each claim's effect in the twins, from the draws (draws, claims) of both effects."""
-    found, apart = family_of(twins), family_of(own - twins)
+def _beside(own: Values, twins: Values) -> list[TwinEffect | None]:
+    """Return each claim's effect in the twins, from the draws (draws, claims) of both effects.
+
+    A claim about gradients is about a method, which may work without training: no twin is compared.
+    """
+    about = [at for at, claim in enumerate(CLAIMS) if claim.direction]
+    found, apart = family_of(twins[:, about]), family_of((own - twins)[:, about])
     columns = (each.tolist() for each in (found.low, found.high, apart.p, apart.p_below))
-    return [TwinEffect(*each) for each in zip(*columns, strict=True)]
+    effects = dict(zip(about, (TwinEffect(*each) for each in zip(*columns, strict=True)), strict=True))
+    return [effects.get(at) for at in range(len(CLAIMS))]
 
 
 def _differences(numbers: Values) -> Values:

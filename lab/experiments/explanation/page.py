@@ -156,8 +156,10 @@ def meaning_of(found: ExplanationTest, model_id: str) -> str:
         f"In {escaped(model_id)}, the order by attention in the last layer agrees with the order by blanking with a ρ "
         f"of **{signed(attention)}**. With attention averaged over all layers, ρ is {signed(average)}."
     )
-    how = "does better, with a ρ of" if near > attention else "reaches a ρ of"
-    return f"{said} Simply ranking the tokens by nearness to the blank, without any model, {how} {signed(near)}."
+    above = [name for rho, name in ((attention, "the last layer"), (average, "the average")) if near > rho]
+    than = f"better than {' and '.join(above)}" if above else "worse than both"
+    ranked = "Simply ranking the tokens by nearness to the blank, without any model"
+    return f"{said} {ranked}, has a ρ of {signed(near)}, {than}."
 
 
 def line(row: TestedOrderClaim) -> ClaimLine:

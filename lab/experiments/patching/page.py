@@ -48,8 +48,8 @@ from lab.ui.experiments.experiment import Experiment, show_reason
 SAYS = {
     EARLY: "In early layers, the subject holds the number",
     LATE: "The asked token holds the number before the last layer",
-    claims.BROUGHT: "Attention brings the number to the asked token",
-    WORKED: "At the subject, the feed-forward network works on the number",
+    claims.BROUGHT: "At the asked token, attention’s output carries more of the number than the network’s",
+    WORKED: "At the subject, the network’s output carries more of the number than attention’s",
     claims.RANKED: "A gradient ranks the heads as patches do",
     claims.FAILED: "The gradient errs more for the residual stream than for heads",
 }
@@ -169,14 +169,15 @@ def meaning_of(found: PatchingTest, model_id: str) -> str:
 
 
 def held(found: PatchingTest) -> str:
-    """Say which of the claims about places hold in both directions, by their verdicts."""
-    about = [row for row in found.rows if row.claim.direction]
+    """Say which of the claims about places hold in both directions, by their verdicts; not the one by construction."""
+    about = [row for row in found.rows if row.claim.direction and row.claim.id != EARLY]
     names = {row.claim.id for row in about}
     failed = {row.claim.id for row in about if row.judged.verdict not in HOLDS}
     count = in_words(len(names - failed)) if names - failed else "none"
-    told = f"Of the four claims about places, {count} clearly {'holds' if len(names - failed) < 2 else 'hold'} in both"
+    holds = "holds" if len(names - failed) < 2 else "hold"
+    told = f"Of the three claims about places that are not true by construction, {count} clearly {holds} both ways"
     open = " and ".join(f"“{SAYS[each]}”" for each in SAYS if each in failed)
-    return f"{told} directions, but not {open}." if failed and names - failed else f"{told} directions."
+    return f"{told}, but not {open}." if failed and names - failed else f"{told}."
 
 
 def line(found: PatchingTest, row: PatchingRow) -> ClaimLine:
@@ -238,8 +239,9 @@ def method(_: LoadedModel) -> str:
         f"**needed**. A template makes {PAIRS} pairs. Layers are chosen on half **A** and measured on half **B**, "
         f"which has other subjects. A pair whose two runs differ by less than {SMALL} logits is left out.\n\n"
         f"The **untrained twin** is the same model with random weights. It is drawn {TWINS} times, and {TWIN_PAIRS} "
-        "pairs of each half are patched in each; its interval holds the spread of the draws. Its two runs hardly "
-        "differ, so a share of their difference is mostly noise. Verdicts therefore compare logits."
+        "pairs of each half are patched in each; its interval holds the spread of the draws. Verdicts compare logits, "
+        "as a share of the twin’s tiny difference is mostly noise. But then a twin whose two runs hardly differ cannot "
+        "reach the model: the comparison shows that training made the difference, and not that it made the way."
     )
 
 

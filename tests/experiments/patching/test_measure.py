@@ -126,7 +126,8 @@ def test_the_rows_are_half_b(found: PatchingTest) -> None:
         if row.judged.verdict is Verdict.OPPOSITE:
             assert effect.p_below < 0.05 and effect.twin is not None and effect.twin.p_below < 0.05
         if row.judged.verdict is Verdict.SAME:
-            assert effect.p < 0.05 and effect.low > 0 and row.twin is not None and row.twin < effect.estimate
+            assert effect.p < 0.05 and effect.low > 0
+            assert not row.claim.direction or (row.twin is not None and row.twin < effect.estimate)
 
 
 def test_what_parts_carry_is_compared_in_logits() -> None:
@@ -190,9 +191,9 @@ def test_the_twin_is_drawn_with_the_same_words(found: PatchingTest) -> None:
     """A noun that counts twice for the model counts twice for its twin: equal pairs differ by nothing."""
     same = replace(found, twins=tuple(replace(row, twin=0) for row in found.half(1)))
     assert [row.twin for row in same.rows] == pytest.approx([row.effect.estimate for row in same.rows])
-    held = {row.judged.verdict for row in same.rows}
-    assert held <= {Verdict.ALSO_UNTRAINED, *set(Verdict) - {Verdict.SAME, Verdict.SMALLER, Verdict.LARGER}}
-    assert any(row.judged.verdict is Verdict.ALSO_UNTRAINED for row in same.rows)
+    held = {row.judged.verdict for row in same.rows if row.claim.direction}
+    assert Verdict.ALSO_UNTRAINED in held and not held & {Verdict.SAME, Verdict.SMALLER, Verdict.LARGER}
+    assert {row.effect.twin for row in same.rows if not row.claim.direction} == {None}, "claims about a method"
     nobody = replace(found, twins=())
     assert {row.twin for row in nobody.rows} == {None}
     weights = next(crossed_draws(*shared_words([row.pair for row in (*found.half(1), *found.half(1))])))
@@ -210,7 +211,8 @@ def test_the_spread_of_the_twins_is_in_their_interval(found: PatchingTest) -> No
     moved = [replace(row, twin=1, numbers=row.numbers + np.array([5.0, 0.0])) for row in b]
     alone = replace(found, twins=tuple(replace(row, twin=0) for row in b)).rows
     for one, two in zip(alone, replace(found, twins=(*(replace(row, twin=0) for row in b), *moved)).rows, strict=True):
-        assert one.effect.twin is not None and two.effect.twin is not None
+        if one.effect.twin is None or two.effect.twin is None:
+            continue
         near = 0.1 + (one.effect.twin.high - one.effect.twin.low) / 4
         assert two.effect.twin.low == pytest.approx(one.effect.twin.low, abs=near)
         assert two.effect.twin.high == pytest.approx(one.effect.twin.high + 5, abs=near)

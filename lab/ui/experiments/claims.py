@@ -19,8 +19,10 @@ Lines = list[str]
 # A head’s name, such as 5-11, whose hyphen ends no line in a narrow cell.
 _HEAD, _UNBROKEN = re.compile(r"\b\d+-\d+\b"), r'<span class="head">\g<0></span>'
 _HEADINGS = ("claim", "published", "here", "untrained twin", "n", "verdict", "why")
-# How a verdict is coloured: the claim holds, it does not, or the result does not say.
-_HOLDS, _OPEN = {Verdict.SAME, Verdict.LARGER, Verdict.SMALLER}, {Verdict.INCONCLUSIVE, Verdict.NOT_TESTABLE}
+# How a verdict is coloured: the claim holds, it does not, or the result does not say; a claim that holds no better than
+# a rule may hold for another reason.
+_HOLDS = {Verdict.SAME, Verdict.LARGER, Verdict.SMALLER}
+_OPEN = {Verdict.INCONCLUSIVE, Verdict.NOT_TESTABLE, Verdict.NO_BETTER_THAN_A_RULE}
 
 
 @dataclass(frozen=True)

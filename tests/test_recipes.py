@@ -303,8 +303,14 @@ from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.marks.lines import lines
 from lab.experiments.counting.measure import MEASUREMENT
 from lab.questions.bets import Belief, Bet
+from lab.evidence.verdicts import Effect, judge
+from lab.ui.experiments.claims import ClaimLine
 from lab.ui.experiments.experiment import Experiment
-from lab.ui.experiments.reproduced import markdown
+
+
+def line(found):
+    count = len(found.heads)
+    return ClaimLine("It is deep", "–", str(count), "–", count, judge(Effect(count, count, count, 0.01, 1.0, count)))
 
 
 def heads_chart(model):
@@ -326,16 +332,14 @@ EXPERIMENT = Experiment(
     name="heads",
     caption=lambda model, found: "All heads.",
     meaning=lambda found, model_id: f"**{len(found.heads)}** layers",
-    verdict=lambda found: "Counted.",
-    show_in_full=lambda model, found: None,
-    show_numbers=lambda model, found: None,
+    claims=lambda found: [line(found)],
+    note="Layers are counted.",
     rule="The effect is a number.",
     data="nothing",
     code=(heads_chart,),
     cases="The layers behind the number",
     show_cases=lambda model, found: st.markdown("One by one") and None,
     method=lambda model: "One counts.",
-    tables={"": lambda found: markdown(("layers",), [(str(len(found.heads)),)])},
 )
 """,
         "utf-8",
@@ -352,7 +356,7 @@ experiments.main()
 assert list(experiments.MEASURED)[-1] == "counting"
 from lab.models.loading import load_model
 from training.evaluation import reproduced
-assert reproduced.table("counting", load_model("lab-minilm"))[-1] == "| 6 |"
+assert reproduced.table("counting", load_model("lab-minilm"))[-1].startswith("| It is deep | – | 6 |")
 """,
     )
     run(

@@ -38,6 +38,17 @@ def wilson(right: float, count: int, level: float = LEVEL) -> Interval:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
+def no_event(count: int) -> float:
+    """Return the largest rate that no event in ``count`` cases leaves possible with 95 % confidence: about 3 / count.
+
+    A bootstrap of cases without an event has no spread, and would call the rate exactly 0 (Hanley & Lippman-Hand 1983).
+
+    >>> round(no_event(32), 3)
+    0.094
+    """
+    return min(1.0, 3 / count)
+
+
 def draws(units: int, times: int = DRAWS, seed: int = 0) -> NDArray[np.float64]:
     """Draw ``units`` of ``units`` sentences with replacement and count each sentence, (times, units).
 
@@ -99,17 +110,22 @@ def drawn_means(values: ArrayLike, *factors: ArrayLike, times: int = DRAWS, seed
 
 @dataclass(frozen=True, eq=False)
 class TestFamily:
-    """The effects of a family: 95 % intervals, and p-values corrected by Holm, (k,) each."""
+    """The effects of a family: 95 % intervals, and p-values corrected by Holm, (k,) each.
+
+    ``p`` is small for an effect above 0, ``p_below`` for one below 0.
+    """
 
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     p: NDArray[np.float64]
+    p_below: NDArray[np.float64]
 
 
 def family_of(drawn: ArrayLike) -> TestFamily:
     """Return the intervals and p-values of k effects, from all their draws ``drawn`` (times, k)."""
     low, high = spread(drawn)
-    return TestFamily(low, high, holm(p_above(drawn)))
+    array = np.asarray(drawn, dtype=np.float64)
+    return TestFamily(low, high, holm(p_above(array)), holm(p_above(-array)))
 
 
 def p_above(drawn: ArrayLike, least: float = 0.0) -> NDArray[np.float64]:

@@ -20,9 +20,10 @@ class Verdict(Enum):
     INCONCLUSIVE = 6
     ALSO_UNTRAINED = 7
     NOT_TESTABLE = 8
+    NO_BETTER_THAN_A_RULE = 9
 
 
-# The verdicts by which a model has the effect, and clearly more of it than its untrained twin.
+# The verdicts by which a model has the effect, and clearly more of it than its untrained twin and than a rule.
 HOLDS = frozenset({Verdict.SAME, Verdict.SMALLER, Verdict.LARGER})
 
 
@@ -34,13 +35,35 @@ class TwinEffect:
     ----------
     low, high
         Its 95 % interval.
-    p
-        The probability of a draw in which the model's effect is not above the twin's, corrected like the effect's own.
+    p, p_below
+        The probability of a draw in which the model's effect is not above the twin's, or not below it, corrected like
+        the effect's own.
     """
 
     low: float
     high: float
     p: float
+    p_below: float
+
+
+@dataclass(frozen=True)
+class BesideRule:
+    """The distance between a model and a simple rule that needs nothing of what the claim is about.
+
+    Attributes
+    ----------
+    low, high
+        The 95 % interval of the model's figure minus the rule's.
+    p
+        The probability of a draw in which the model is not above the rule, corrected like the effect's own.
+    bound
+        The smallest distance that would count.
+    """
+
+    low: float
+    high: float
+    p: float
+    bound: float
 
 
 @dataclass(frozen=True)
@@ -53,8 +76,9 @@ class Effect:
         The measured effect.
     low, high
         The effect's 95 % interval.
-    p
-        The probability of a draw at or below 0, corrected for the other effects of the experiment.
+    p, p_below
+        The probability of a draw at or below 0, and of one at or above 0, corrected for the other effects of the
+        experiment.
     count
         The number of cases.
     published
@@ -64,6 +88,8 @@ class Effect:
         measurement.
     twin
         The effect in the untrained twin; None if the twin cannot have the effect.
+    rule
+        The distance to a simple rule; None if no rule is compared.
     untestable
         The reason why the effect cannot be tested here, by a name that the experiment's page turns into a sentence; ""
         if it can be tested.
@@ -73,16 +99,23 @@ class Effect:
     low: float
     high: float
     p: float
+    p_below: float
     count: int
     published: float | None = None
     bound: float = 0.0
     twin: TwinEffect | None = None
+    rule: BesideRule | None = None
     untestable: str = ""
 
     @property
     def clear(self) -> bool:
         """True if the effect is clearly above 0, both by its p and by its interval."""
         return self.p < ALPHA and self.low > 0
+
+    @property
+    def clearly_below(self) -> bool:
+        """True if the effect is clearly below 0, both by its p and by its interval."""
+        return self.p_below < ALPHA and self.high < 0
 
     @property
     def counts(self) -> float:
@@ -94,7 +127,7 @@ class Effect:
 
     @property
     def widest(self) -> float:
-        """The largest half-width of an interval that still allows a verdict."""
+        """The largest half-width of the interval of an unclear effect, or of a twin's, that still allows a verdict."""
         if self.published is not None:
             return self.published / 2
         return max(self.bound, abs(self.estimate) / 2)
@@ -117,6 +150,11 @@ class Because(Enum):
     BELOW_PUBLISHED = 12
     ABOVE_PUBLISHED = 13
     HOLDS_PUBLISHED = 14
+    TWIN_BELOW_TOO = 15
+    RULE_TOO = 16
+    RULE_OPEN = 17
+    SMALL = 18
+    PERHAPS_SMALL = 19
 
 
 @dataclass(frozen=True)
@@ -138,17 +176,29 @@ def _verdict(effect: Effect) -> tuple[Verdict, Because]:
         return Verdict.NOT_TESTABLE, Because.UNTESTABLE
     if effect.count < FEW:
         return Verdict.NOT_TESTABLE, Because.FEW_CASES
-    if (effect.high - effect.low) / 2 > effect.widest:
-        return Verdict.INCONCLUSIVE, Because.TOO_WIDE
-    if not effect.clear:
+    if not (effect.clear or effect.clearly_below):
         return _unclear(effect)
+    if effect.published is None and abs(effect.estimate) < effect.bound:
+        return _small(effect)
+    return _above(effect) if effect.clear else _below(effect)
+
+
+def _above(effect: Effect) -> tuple[Verdict, Because]:
+    """Return the verdict on an effect that is clearly above 0, and large enough to count."""
     if effect.twin is not None and effect.twin.p >= ALPHA:
         return _like_the_twin(effect, effect.twin)
+    if effect.rule is not None and effect.rule.p >= ALPHA:
+        is_open = effect.rule.high >= effect.rule.bound
+        return (
+            (Verdict.INCONCLUSIVE, Because.RULE_OPEN) if is_open else (Verdict.NO_BETTER_THAN_A_RULE, Because.RULE_TOO)
+        )
     return _beside_the_paper(effect)
 
 
 def _like_the_twin(effect: Effect, twin: TwinEffect) -> tuple[Verdict, Because]:
     """Return the verdict on an effect that is clearly above 0, but not clearly above the twin's."""
+    if twin.low > effect.high:
+        return Verdict.ALSO_UNTRAINED, Because.TWIN_TOO
     if (twin.high - twin.low) / 2 > effect.widest:
         return Verdict.INCONCLUSIVE, Because.TWIN_TOO_WIDE
     if twin.low <= 0:
@@ -157,7 +207,7 @@ def _like_the_twin(effect: Effect, twin: TwinEffect) -> tuple[Verdict, Because]:
 
 
 def _beside_the_paper(effect: Effect) -> tuple[Verdict, Because]:
-    """Return the verdict on an effect that is clearly above 0, by its size."""
+    """Return the verdict on an effect that is clearly above 0, above the twin's and above a rule."""
     if effect.published is None:
         return Verdict.SAME, Because.NOTHING_PUBLISHED
     if effect.high < effect.published:
@@ -167,10 +217,24 @@ def _beside_the_paper(effect: Effect) -> tuple[Verdict, Because]:
     return Verdict.SAME, Because.HOLDS_PUBLISHED
 
 
+def _below(effect: Effect) -> tuple[Verdict, Because]:
+    """Return the verdict on an effect that is clearly below 0, and large enough to count."""
+    if effect.twin is not None and effect.twin.p_below >= ALPHA:
+        return Verdict.NOT_REPRODUCED, Because.TWIN_BELOW_TOO
+    return Verdict.OPPOSITE, Because.BELOW_0
+
+
+def _small(effect: Effect) -> tuple[Verdict, Because]:
+    """Return the verdict on an effect that is clearly not 0, but smaller than an effect that would count."""
+    if max(abs(effect.low), abs(effect.high)) >= effect.bound:
+        return Verdict.INCONCLUSIVE, Because.PERHAPS_SMALL
+    return Verdict.NOT_REPRODUCED, Because.SMALL
+
+
 def _unclear(effect: Effect) -> tuple[Verdict, Because]:
-    """Return the verdict on an effect that is not clearly above 0, and whose interval is narrow enough."""
-    if effect.high < 0:
-        return Verdict.OPPOSITE, Because.BELOW_0
+    """Return the verdict on an effect that may be 0."""
+    if (effect.high - effect.low) / 2 > effect.widest:
+        return Verdict.INCONCLUSIVE, Because.TOO_WIDE
     if effect.high >= effect.counts:
         return Verdict.INCONCLUSIVE, Because.REACHES
     if effect.low == effect.high:

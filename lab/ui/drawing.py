@@ -27,7 +27,7 @@ from lab.ui.teaching import larger_chart, larger_plotly
 
 _PLAIN = (str, int, float, bool, type(None))
 _SPECIFICATION = 30_000  # about the bytes of a chart's specification
-_LAST, _SEEN, _CODE = "_last_figure", "_seen_figure", "The code that just ran"
+_LAST, _SEEN, _CODE = "_last_figure", "_seen_figure", "The code behind the numbers"
 _ARCS = "An arc leads from a token to a token at which it looks. The thicker an arc, the more the token looks there."
 _KEEPS = "One HTML file with this figure, its numbers and its sources. It needs no network."
 _FIT = 4  # the number of columns that fit on the page without scrolling

@@ -217,10 +217,10 @@ FIGURE = Menu("figure", COMPARED[0], COMPARED)
 # The experiment on patching: the part that is put into the other run, the direction, and the learner's own pair.
 PATCH = Menu("patch", PATCHED[0], PATCHED)
 PATCH_WAY = Buttons("patch_way", SUFFICES, (SUFFICES, NEEDED))
-CLEAN_TEXT = TextParameter("clean_text", "The boys in the garden _ playing.", longest=400)
-CORRUPT_TEXT = TextParameter("corrupt_text", "The boy in the garden _ playing.", longest=400)
-GOOD_WORD = TextParameter("good_word", "were", longest=40)
-BAD_WORD = TextParameter("bad_word", "was", longest=40)
+CLEAN_TEXT = TextParameter("clean_text", "The capital of France is _.", longest=400)
+CORRUPT_TEXT = TextParameter("corrupt_text", "The capital of Russia is _.", longest=400)
+GOOD_WORD = TextParameter("good_word", "Paris", longest=40)
+BAD_WORD = TextParameter("bad_word", "Moscow", longest=40)
 # The picture of a word that forms: the token watched (0: the blank), and the connections that are cut, written as in
 # lab/analysis/flow/cuts.py. The sentence of the first page, with its blank.
 WATCH = PlaceParameter("watch", 0, 0, _MOST)

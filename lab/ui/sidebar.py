@@ -214,7 +214,7 @@ def choose_by_job(model: LoadedModel, layer: int, head: int) -> None:
             offer(("head jobs", model.id), "Find what each head does", partial(runs.measure_heads, model), help)
             return
         if not found:
-            st.caption("No head of this model does one of the known jobs clearly better than chance.")
+            st.caption("No head of this model does a known job clearly better than a fixed distance or a uniform head.")
             return
         offered = [(each, doing) for each in found for doing in each.heads]
         own = st.session_state.get("_job")
@@ -235,7 +235,7 @@ def choose_by_job(model: LoadedModel, layer: int, head: int) -> None:
             placeholder="No job stands out",
             format_func=lambda each: f"{each[0].job.does} · {each[1].name}",
             help="These jobs were measured on many sentences, not on yours; copying was measured on random tokens. A "
-            "head is listed only if it is clearly better than chance.",
+            "head is listed only if it is clearly better than the best fixed distance, or than a uniform head.",
         )
         if own is not None:
             st.caption(_told(*own))

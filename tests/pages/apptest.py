@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import secrets
@@ -14,6 +15,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 from streamlit.components.v2 import manifest_scanner
@@ -262,3 +264,11 @@ def titles(at: AppTest) -> list[str]:
         lines = next(parameter["value"] for parameter in spec["params"] if parameter["name"] == "title_lines")
         found.append(" ".join(lines))
     return found
+
+
+def claims(at: AppTest) -> pd.DataFrame:
+    """The claims of an experiment's table, by the names of its columns, as texts."""
+    (table,) = [body for each in at.get("html") if 'class="claims"' in (body := each.proto.body)]
+    rows = re.findall(r"<tr>(<td.*?)</tr>", table)
+    cells = (re.findall(r'<td[^>]*data-name="([^"]+)">(.*?)</td>', row) for row in rows)
+    return pd.DataFrame([{name: html.unescape(re.sub(r"<[^>]+>", "", text)) for name, text in row} for row in cells])

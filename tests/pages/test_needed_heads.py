@@ -7,15 +7,19 @@ from dataclasses import replace
 
 import pytest
 
+from lab.course.pages import experiment_of
 from lab.evidence.reasons import LABELS
 from lab.evidence.verdicts import Verdict
 from lab.experiments.needed_heads import measure
 from lab.experiments.needed_heads.claims import NEEDED, name_of
 from lab.experiments.needed_heads.measure import NeededTest, known
+from lab.experiments.needed_heads.page import CLAIMS
+from lab.experiments.needed_heads.try_it import heads_of, without
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.loading import load_model
-from tests.pages.apptest import Offer, reveal, visit, words, worked
-from tests.pages.test_experiments import endless_at_first, everything, frames, press
+from lab.ui.experiments.claims import NOTHING
+from tests.pages.apptest import Offer, claims, reveal, visit, words, worked
+from tests.pages.test_experiments import endless_at_first, everything, frames, press, shows_claims
 
 PAGE = "32_Needed_heads.py"
 MODELS = ("lab-bert", "lab-gpt2")
@@ -30,7 +34,7 @@ def result_of(model_id: str) -> NeededTest:
 def test_nothing_of_the_result_before_the_prediction() -> None:
     at, found = visit(PAGE), result_of(DEFAULT_MODEL)
     said = everything(at)
-    assert not at.dataframe and not at.get("vega_lite_chart") and not at.get("download_button")
+    assert not shows_claims(at) and not at.get("vega_lite_chart") and not at.get("download_button")
     assert name_of(found.effect.largest) not in said
     assert not [verdict for verdict in Verdict if LABELS[verdict] in said]
     frames(at, "needed-heads")
@@ -39,21 +43,17 @@ def test_nothing_of_the_result_before_the_prediction() -> None:
 @pytest.mark.parametrize("model_id", MODELS)
 def test_skipped_it_shows_every_number_and_verdict(model_id: str) -> None:
     at, found = reveal(visit(PAGE, model=model_id)), result_of(model_id)
-    assert len(at.get("vega_lite_chart")) == 1, "one figure; the others are behind clicks"
-    for fold in ("templates", "together", "ways", "can"):
-        at.session_state[f"_needed_{fold}"] = True
-    at.run()
-    assert not at.exception
-    claims, by_template = [frame.value for frame in at.dataframe if "verdict" in frame.value]
-    assert by_template["verdict"].tolist() == [
-        LABELS[r.judged.verdict] for rows in found.rows_in.values() for r in rows
-    ]
-    assert claims["verdict"].tolist() == [LABELS[row.judged.verdict] for row in found.rows]
-    assert claims["ours"].tolist()[:-1] == pytest.approx([row.zero.ours for row in found.rows[:-1]], abs=1e-4)
-    (templates,) = [frame.value for frame in at.dataframe if "dropped" in frame.value]
-    assert templates["pairs"].sum() == len(found.pairs)
-    assert ("why not" in templates) == (model_id == "lab-gpt2")
-    assert len(at.get("vega_lite_chart")) == 3 and "What this means" in words(at)
+    table = claims(at)
+    assert table["claim"].tolist() == list(CLAIMS.values())
+    assert table["verdict"].tolist() == [LABELS[row.judged.verdict] for row in found.rows]
+    assert table["n"].tolist() == [*(f"{row.count:,}" for row in found.rows[:-1]), NOTHING], (
+        "nothing was measured for the last"
+    )
+    for row, here in zip(found.rows[:-1], table["here"], strict=False):
+        assert all(f"{100 * way.ours:.1f}".replace("-", "−") in here for way in (row.zero, row.mean))
+    assert len(at.get("vega_lite_chart")) == 1 and not at.dataframe, "one figure, one table"
+    assert "What this means" in words(at)
+    assert all(each in words(at) for each in experiment_of("needed-heads").not_shown)
     assert found.made is not None and found.made.command in words(at)
 
 
@@ -66,9 +66,21 @@ def test_a_prediction_meets_what_was_measured() -> None:
 
 
 @pytest.mark.parametrize("model_id", MODELS)
+def test_any_head_can_be_removed(model_id: str) -> None:
+    at, found = reveal(visit(PAGE, model=model_id)), result_of(model_id)
+    assert without(found, heads_of(found)[0]) in words(at)
+    head = heads_of(found)[-1]
+    at.selectbox(key="_experiment_head").select(head).run()
+    assert not at.exception and without(found, head) in words(at)
+    turned = int(((found.changed[head] > 0) != (found.plain > 0)).sum())
+    assert len([each for each in at.caption if "form now wins" in each.value]) <= turned
+    at.sidebar.selectbox(key="model").select(DEFAULT_MODEL).run()
+    assert not at.exception
+
+
+@pytest.mark.parametrize("model_id", MODELS)
 def test_a_pair_leads_to_the_lesson_that_asks_it(model_id: str) -> None:
     at = reveal(visit(PAGE, model=model_id))
-    at.selectbox(key="_experiment_template").select("reflexive").run()
     press(at, "Lesson 9")
     assert at.title[0].value == "Masked-language model" and at.session_state["model"] == model_id
     text, texts = at.text_area(key="text").value, [each.text for each in result_of(model_id).pairs]
@@ -114,16 +126,16 @@ def test_any_other_model_runs_in_the_background_and_can_be_stopped(
     monkeypatch.setattr(measure.MEASUREMENT, "found", {})
     monkeypatch.setattr(measure.MEASUREMENT, "data_hash", lambda: "of other pairs")  # so that nothing ships
     at = reveal(visit(PAGE, model="lab-bert"))
-    assert "not been measured yet" in words(at) and "two minutes or less" in words(at) and not at.dataframe
+    assert "not been measured yet" in words(at) and "two minutes or less" in words(at) and not shows_claims(at)
     press(at, "Run the experiment")
     press(at, "Stop")
     worked(at)
     assert stopped and "not been measured yet" in words(at)
     press(at, "Run the experiment")
     worked(at)
-    assert at.dataframe and "measured on this server" in words(at)
+    assert shows_claims(at) and "measured on this server" in words(at)
 
 
 def test_a_vocabulary_without_the_words_is_told_so(offer: Offer) -> None:
     at = visit(PAGE, model=offer("bert"))
-    assert "too few of the words" in words(at) and not at.radio and not at.dataframe
+    assert "too few of the words" in words(at) and not at.radio and not shows_claims(at)

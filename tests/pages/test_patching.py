@@ -17,7 +17,7 @@ from lab.experiments.patching.measure import PatchingTest, known
 from lab.figures.choices import NEEDED, PATCHED
 from lab.models.loading import LoadedModel, load_model
 from lab.ui import long_work
-from tests.pages.apptest import Offer, reveal, visit, words, worked
+from tests.pages.apptest import Offer, claims, reveal, visit, words, worked
 from tests.pages.test_experiments import everything, frames, press
 
 PAGE, MODEL = "34_Patching.py", "lab-gpt2"
@@ -40,7 +40,7 @@ def test_nothing_of_the_result_before_the_prediction(model_id: str) -> None:
     at, result = visit(PAGE, model=model_id), known(load_model(model_id))
     said = everything(at)
     assert result is not None and not at.dataframe and not charts(at) and not at.get("download_button")
-    assert not [row for row in result.rows if f"{row.effect:.2f}" in said]
+    assert not [row for row in result.rows if f"{row.effect.estimate:.2f} (" in said]
     assert not [verdict for verdict in Verdict if LABELS[verdict] in said]
     frames(at, "patching")
 
@@ -49,17 +49,20 @@ def test_nothing_of_the_result_before_the_prediction(model_id: str) -> None:
 def test_skipped_it_shows_every_number_and_verdict(model_id: str) -> None:
     at, result = reveal(visit(PAGE, model=model_id)), known(load_model(model_id))
     assert result is not None and result.made is not None
-    (table,) = [frame.value for frame in at.dataframe if "effect" in frame.value]
+    table = claims(at)
     assert table["verdict"].tolist() == [LABELS[row.judged.verdict] for row in result.rows]
-    assert table["effect"].tolist() == pytest.approx([row.effect for row in result.rows])
-    assert set(table["n"]) == {len(result.half(1))}
+    assert set(table["n"]) == {str(len(result.half(1)))}
     assert "What this means" in words(at) and result.made.command in words(at)
-    assert charts(at) == 1, "one figure; the others are behind clicks"
-    at.session_state["_estimates"] = True
+
+
+def test_the_course_s_pair_is_in_sight_and_every_part_of_it_can_be_drawn() -> None:
+    at = reveal(visit(PAGE, model="lab-minilm"))
+    worked(at)
+    assert charts(at) == 2 and [at.text_input(key=field).value for field in FIELDS][2:] == ["Paris", "Moscow"]
     for part in PATCHED:
         at.selectbox(key="patch").select(part).run()
         at.segmented_control(key="patch_way").set_value(NEEDED).run()
-        assert not at.exception and charts(at) >= 2
+        assert not at.exception and charts(at) == 2
 
 
 def test_a_prediction_meets_what_was_measured() -> None:
@@ -75,11 +78,10 @@ def test_a_pair_of_one_s_own_is_patched_and_nothing_typed_is_lost(monkeypatch: p
     link = dict(zip(FIELDS, ("My sister lost _ book.", "My brother lost _ book.", "her", "his"), strict=True))
     at = reveal(visit(PAGE, model=MODEL, **link))
     before = charts(at)
-    _again, patch = (button for button in at.button if str(button.key).startswith("_run."))
-    patch.click().run()
+    press(at, "Patch these two sentences")
     assert not at.exception, at.exception[0].stack_trace
     worked(at)
-    assert charts(at) > before and "In this pair" in words(at) and "Together, this is **" in words(at)
+    assert charts(at) > before and "1 is the whole" in words(at)
     at.text_input(key="good_word").set_value("flibbertigibbet").run()
     assert "Each of the two competing words must be one token" in words(at) and charts(at) == before
     assert [at.text_input(key=field).value for field in FIELDS] == [*list(link.values())[:2], "flibbertigibbet", "his"]
@@ -89,36 +91,24 @@ def test_a_pair_of_one_s_own_is_patched_and_nothing_typed_is_lost(monkeypatch: p
 
 @pytest.mark.parametrize("strange", ["", "_", "<b>_</b>", "a _ $x^2$ [l](u)", "_" * 50, "☃ _"])
 def test_any_sentence_gets_a_page(strange: str) -> None:
-    at = visit(PAGE, model="lab-bert")
-    at.session_state["_own_pair"] = True
-    reveal(at)
+    at = reveal(visit(PAGE, model="lab-bert"))
     for field in FIELDS:
         at.text_input(key=field).set_value(strange).run()
         assert not at.exception
     assert at.info
 
 
-@pytest.mark.parametrize(
-    ("label", "title"), [("Lesson 9", "Masked-language model"), ("Head view", "Head view"), ("Compare", "Compare")]
-)
 @pytest.mark.parametrize("model_id", ["lab-bert", MODEL])
-def test_a_pair_leads_on(label: str, title: str, model_id: str) -> None:
+def test_a_pair_leads_on(model_id: str) -> None:
     at, result = reveal(visit(PAGE, model=model_id)), known(load_model(model_id))
     assert result is not None
     press(at, "Other pairs")
-    press(at, label)
-    assert at.title[0].value == title and at.session_state["model"] == model_id
+    press(at, "Lesson 9")
+    assert at.title[0].value == "Masked-language model" and at.session_state["model"] == model_id
     text = at.text_area(key="text").value or ""
     ends = [row.pair.text.replace("_", "[MASK]") for row in result.pairs]
     starts = [row.pair.text.partition("_")[0].strip() for row in result.pairs]
     assert text in (ends if model_id == "lab-bert" else starts)
-
-
-def test_a_pair_of_the_template_can_be_patched_too(found: PatchingTest) -> None:
-    at = reveal(visit(PAGE, model=MODEL))
-    press(at, "Patch it above")
-    typed = tuple(at.text_input(key=field).value for field in FIELDS)
-    assert typed in [(row.pair.text, row.pair.other, row.pair.good, row.pair.bad) for row in found.half(1)]
 
 
 def test_a_model_without_a_result_is_measured_in_the_background(
@@ -135,7 +125,7 @@ def test_a_model_without_a_result_is_measured_in_the_background(
     assert "not been measured yet" in words(at) and not at.dataframe
     press(at, "Run the experiment")
     worked(at)
-    assert at.dataframe and "measured on this server" in words(at)
+    assert len(claims(at)) == 10 and "measured on this server" in words(at)
 
 
 def test_what_cannot_be_tested_is_said_and_a_pair_can_be_typed_all_the_same(offer: Offer) -> None:

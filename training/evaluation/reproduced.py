@@ -12,6 +12,7 @@ from lab.course.pages import EXPERIMENTS, disclosed
 from lab.evidence.reasons import RULE
 from lab.models.catalogue import CATALOGUE, ships
 from lab.models.loading import LoadedModel, load_model
+from lab.ui.experiments.claims import reproduced
 from lab.ui.experiments.experiment import Experiment
 from training.command_line import documented
 
@@ -27,7 +28,7 @@ def table(id: str, model: LoadedModel, title: str = "") -> list[str]:
     found = experiment.measurement.known(model)
     if found is None:
         raise SystemExit(f"A result of {model.id} is stale: python -m training.evaluation.experiments")
-    return experiment.tables[title](found)
+    return experiment.tables[title](found) if title else reproduced(experiment.claims(found))
 
 
 def page() -> str:
@@ -42,7 +43,7 @@ def page() -> str:
     models = [load_model(entry.id) for entry in CATALOGUE if ships(entry)]
     for record in EXPERIMENTS:
         experiment = _experiment(record.id)
-        for title in experiment.tables:
+        for title in ("", *experiment.tables):
             parts.append(f"## {record.question} {title}".rstrip())
             for model in models:
                 if not experiment.measurement.untestable(model):

@@ -18,7 +18,7 @@ import numpy as np
 
 from lab.analysis.heads.values import Values
 from lab.evidence import shipped
-from lab.evidence.intervals import Interval, draws, family_of, mean_interval
+from lab.evidence.intervals import draws, family_of, mean_interval
 from lab.evidence.measurement import Measurement
 from lab.evidence.tables import APART
 from lab.evidence.verdicts import Effect, Judged, TwinEffect, judge
@@ -94,27 +94,20 @@ class CopyingRow:
         The rise when the heads write 0, and when they write their mean.
     decides
         The ablation with the smaller effect, on which the verdict is based.
-    effect, low, high
-        The rise by that ablation minus the mean rise without equally many random heads, and its 95 % interval.
     random
         The mean rise without equally many random heads.
-    p
-        The probability of a draw in which the loss does not rise by either ablation, or in which the effect is not
-        above 0; the larger of the two, corrected by Holm for all rows.
     twin
         The effect in the untrained twin, whose heads are chosen in the same way; None if the twin has no such head.
     judged
-        The verdict by :data:`lab.evidence.reasons.RULE`.
+        The verdict by :data:`lab.evidence.reasons.RULE`, and the effect: the rise by the ablation that decides minus
+        the mean rise without equally many random heads. Its p is the larger of two: of a draw in which the loss does
+        not rise by either ablation, and of a draw in which the effect is not above 0.
     """
 
     zero: Rise
     mean: Rise
     decides: str
-    effect: float
-    low: float
-    high: float
     random: float
-    p: float
     twin: float | None
     judged: Judged
 
@@ -170,13 +163,10 @@ class CopyingTest(Runs):
     runs
         The runs with all heads, without the best head, without its source, without both, and without random heads; by
         both ablations.
-    chosen_on, induction
-        (layers, heads) the induction score of every head as a mean over A, and over B.
+    induction
+        (layers, heads) the induction score of every head as a mean over B.
     previous
         (layers, heads) the previous-token score as a mean over B.
-    dependence
-        (layers, heads) how much the induction score of the best head falls on A without each earlier head; nan for
-        heads of its own and later layers.
     vocabulary
         The number of tokens that the model chooses from.
     distances
@@ -187,10 +177,8 @@ class CopyingTest(Runs):
         The provenance of a shipped result; None for a result measured on this machine.
     """
 
-    chosen_on: Values
     induction: Values
     previous: Values
-    dependence: Values
     vocabulary: int
     distances: tuple[Distance, ...]
     twin: Runs
@@ -216,11 +204,6 @@ class CopyingTest(Runs):
         """The loss of a model that gives every token the same probability, and so copies nothing."""
         return log(self.vocabulary)
 
-    @property
-    def most_lost(self) -> float:
-        """The largest rise that lost copying can explain: from the plain loss to the loss without any copying."""
-        return self.alike - float(self.plain.second.mean())
-
     def rise(self, run: CopyingRun) -> Rise:
         """Return the mean rise of the loss without a run's heads, with its interval."""
         rises = self.rises(run)
@@ -236,24 +219,20 @@ class CopyingTest(Runs):
         own = family_of(beyond)
         raised = family_of(weights @ np.stack([one.least_rise for one in each], axis=-1))
         drawn = weights @ np.stack([one.twin for one in each], axis=-1)
-        twin, above = family_of(drawn), family_of(beyond - drawn).p
-        return tuple(
-            self._row(
-                one,
-                (float(own.low[at]), float(own.high[at])),
-                max(own.p[at], raised.p[at]),
-                TwinEffect(float(twin.low[at]), float(twin.high[at]), float(above[at])),
-            )
-            for at, one in enumerate(each)
-        )
+        twin, apart = family_of(drawn), family_of(beyond - drawn)
 
-    def _row(self, one: _Taken, ends: Interval, p: float, beside: TwinEffect) -> CopyingRow:
-        zero, mean = (self.rise(run) for run in (one.zero, one.mean))
-        effect, random = float(one.beyond.mean()), float((one.decides.second - one.beyond - self.plain.second).mean())
-        known = self.twin.run(one.zero.kind) is not None
-        judged = judge(Effect(effect, *ends, p, len(one.beyond), bound=BOUND, twin=beside if known else None))
-        twin = float(one.twin.mean()) if known else None
-        return CopyingRow(zero, mean, one.decides.ablation, effect, *ends, random, p, twin, judged)
+        def row(at: int, one: _Taken) -> CopyingRow:
+            low, high, p, below = (float(values[at]) for values in (own.low, own.high, own.p, own.p_below))
+            ends = (float(values[at]) for values in (twin.low, twin.high, apart.p, apart.p_below))
+            beside = TwinEffect(*ends) if self.twin.run(one.zero.kind) is not None else None
+            effect, p = float(one.beyond.mean()), max(p, float(raised.p[at]))
+            judged = judge(Effect(effect, low, high, p, below, len(one.beyond), bound=BOUND, twin=beside))
+            random = float((one.decides.second - one.beyond - self.plain.second).mean())
+            untrained = None if beside is None else float(one.twin.mean())
+            zero, mean = (self.rise(run) for run in (one.zero, one.mean))
+            return CopyingRow(zero, mean, one.decides.ablation, random, untrained, judged)
+
+        return tuple(row(at, one) for at, one in enumerate(each))
 
     def controls(self, count: int, ablation: str = ZERO) -> list[Rise]:
         """Return the rise of the loss without ``count`` random heads, one number per draw."""
@@ -306,15 +285,12 @@ def replicate(model: LoadedModel, progress: ProgressFunction = unwatched) -> Cop
     period = min(PERIOD, model.config.max_tokens // 2)
     found = copying(model, period, TEXTS, DRAWS, lambda done: progress(done / 2))
     other = copying(untrained_twin(model), period, TEXTS, DRAWS, lambda done: progress((1 + done) / 2))
-    a, b = np.split(found.induction, [found.chosen], axis=-1)
-    previous = found.previous[..., found.chosen :].mean(axis=-1)
+    induction, previous = (each[..., found.chosen :].mean(axis=-1) for each in (found.induction, found.previous))
     positions = tuple(distances(model, found.best, PERIODS, range(found.chosen, TEXTS)))
     return CopyingTest(
         _runs(found),
-        a.mean(axis=-1),
-        b.mean(axis=-1),
+        induction,
         previous,
-        found.dependence,
         model.config.vocabulary,
         positions,
         Runs(_runs(other)),

@@ -11,7 +11,7 @@ from lab.analysis.heads.values import Values
 from lab.analysis.ranks import kendall, partial_rank_correlation, rank_correlations
 from lab.evidence.published import ABNAR
 from lab.evidence.tables import Single
-from lab.experiments.explanation.methods import ATTENTION, GRADIENT, METHODS, NEAR, RARE, ROLLOUT, Importance
+from lab.experiments.explanation.methods import ATTENTION, GRADIENT, NEAR, RARE, ROLLOUT, Importance
 
 WEAK, TELLS, ROLLED = "weak", "tells", "rolled"
 
@@ -63,11 +63,6 @@ def beyond(one: Importance, name: str) -> float:
     """Spearman's ρ of a method's last layer with leave-one-out, with the influence of nearness and rarity removed."""
     controls = [one.scores[NEAR][0], one.scores[RARE][0]]
     return _known(partial_rank_correlation(one.sizes(name)[-1], np.abs(one.left_out), controls))
-
-
-def between(one: Importance) -> Values:
-    """Spearman's ρ between any two of :data:`METHODS` (in the last layer) and leave-one-out, which comes last."""
-    return rank_correlations([*(one.sizes(name)[-1] for name in METHODS), np.abs(one.left_out)])
 
 
 def _known(correlation: float) -> float:

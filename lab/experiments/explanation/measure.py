@@ -7,14 +7,12 @@ all texts and none is set aside.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lab.analysis.heads.values import Values
 from lab.evidence import shipped
 from lab.evidence.intervals import draws, family_of
 from lab.evidence.measurement import Measurement
@@ -22,8 +20,8 @@ from lab.evidence.pairs import can_be_asked
 from lab.evidence.tables import APART
 from lab.evidence.treebank import ewt, ewt_hash
 from lab.evidence.verdicts import Effect, Judged, TwinEffect, judge
-from lab.experiments.explanation.agreement import BOUND, CLAIMS, OrderAgreement, between, beyond, reading
-from lab.experiments.explanation.methods import METHODS, STEPS, AskedWord, Importance, ask, importance
+from lab.experiments.explanation.agreement import BOUND, CLAIMS, OrderAgreement, reading
+from lab.experiments.explanation.methods import STEPS, AskedWord, Importance, ask, importance
 from lab.models.batches import ProgressFunction, unwatched
 from lab.models.cores import on_every_core
 from lab.models.memo import once
@@ -55,33 +53,22 @@ class TestedOrderClaim:
         The claim's id in :data:`CLAIMS`.
     first, second
         The means of the two numbers that are compared.
-    effect, low, high
-        Mean of first − second, and its 95 % interval (a bootstrap over texts).
-    p
-        The probability of a draw with an effect at or below 0, corrected by Holm for all claims.
-    twin, beside_twin
-        The effect in the untrained twin, and its interval with the probability of a draw in which the model's effect is
-        not above it.
-    count
-        The number of texts.
+    twin
+        The effect in the untrained twin.
+    tested
+        The effect with its interval (a bootstrap over texts), p-values and twin, as the verdict reads it.
     """
 
     claim: str
     first: float
     second: float
-    effect: float
-    low: float
-    high: float
-    p: float
     twin: float
-    beside_twin: TwinEffect
-    count: int
+    tested: Effect
 
     @property
     def judged(self) -> Judged:
         """The verdict by :data:`lab.evidence.reasons.RULE`."""
-        published = CLAIMS[self.claim]
-        return judge(Effect(self.effect, self.low, self.high, self.p, self.count, published, BOUND, self.beside_twin))
+        return judge(self.tested)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,18 +88,6 @@ class ExplanationTest:
         return reading([text.importance for text in self.texts])
 
     @cached_property
-    def beyond(self) -> Mapping[str, Values]:
-        """By method, Spearman's ρ in the last layer beyond nearness and rarity, (texts,)."""
-        each = [text.importance for text in self.texts]
-        return {name: np.array([beyond(one, name) for one in each]) for name in METHODS}
-
-    @cached_property
-    def between(self) -> Values:
-        """Mean Spearman's ρ of any two of :data:`METHODS`, in the last layer, and of leave-one-out, (7, 7)."""
-        each = np.array([between(text.importance) for text in self.texts])
-        return np.asarray(each.mean(axis=0))
-
-    @cached_property
     def rows(self) -> tuple[TestedOrderClaim, ...]:
         """The claims, in their order."""
         own, twin = (
@@ -124,10 +99,11 @@ class ExplanationTest:
 
         def row(at: int, name: str) -> TestedOrderClaim:
             first, second = self.own.terms[name].mean(axis=0).tolist()
-            low, high, p = (float(each[at]) for each in (found.low, found.high, found.p))
-            effect, twins = float(own[:, at].mean()), float(twin[:, at].mean())
-            beside = TwinEffect(float(untrained.low[at]), float(untrained.high[at]), float(beyond.p[at]))
-            return TestedOrderClaim(name, first, second, effect, low, high, p, twins, beside, len(own))
+            low, high, p, below = (float(each[at]) for each in (found.low, found.high, found.p, found.p_below))
+            ends = (float(each[at]) for each in (untrained.low, untrained.high, beyond.p, beyond.p_below))
+            effect, beside = float(own[:, at].mean()), TwinEffect(*ends)
+            tested = Effect(effect, low, high, p, below, len(own), CLAIMS[name], BOUND, beside)
+            return TestedOrderClaim(name, first, second, float(twin[:, at].mean()), tested)
 
         return tuple(row(at, name) for at, name in enumerate(CLAIMS))
 

@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.evidence import shipped
-from lab.evidence.intervals import crossed_draws, holm, p_above, spread
+from lab.evidence.intervals import crossed_draws, holm, no_event, p_above, spread
 from lab.evidence.measurement import Measurement
-from lab.evidence.published import CLARK
+from lab.evidence.published import CLARK, Published, lift
 from lab.evidence.relation_cases import Cases, best_offset, find_cases
 from lab.evidence.tables import APART
 from lab.evidence.treebank import EWT, GUM, Sentence, file_hash, gum, halves
+from lab.evidence.verdicts import BesideRule, Effect, Judged, TwinEffect, judge
 from lab.evidence.word_kinds import KindRule, Tags, best_rule, tags_of
 from lab.models.batches import ProgressFunction, unwatched
 from lab.models.twin import untrained_twin
@@ -31,12 +32,10 @@ from lab.text.tags.pipeline import tagger_files
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
-
-from lab.evidence.published import Published, lift
-from lab.evidence.verdicts import Effect, Judged, TwinEffect, judge
-
 # The smallest published lift that counts as an effect to reproduce.
 _LEAST_LIFT = 0.05
+# The smallest difference of accuracy by which a head would count as better than a rule by kinds of words.
+BEYOND_RULE = 0.05
 # The reasons why a relation cannot be tested: nothing to reproduce, or a fixed distance that looks ahead.
 NO_EFFECT, LOOKS_BACK = "no effect", "looks back"
 
@@ -62,8 +61,8 @@ class RelationRow:
     twin_right
         The number of cases here that the untrained twin's best head on A names right.
     rule_end, rule_side, rule_kinds
-        The best rule by kinds of words on A (:class:`lab.evidence.word_kinds.KindRule`); the kinds are
-        joined by spaces.
+        The best rule on A by kinds of words (:class:`lab.evidence.word_kinds.KindRule`), which starts at the same end
+        as the head; the kinds are joined by spaces.
     rule_right, gold_right
         The number of cases here that this rule names right, by a tagger's parts of speech and by annotated ones.
     where_rule_fails
@@ -76,8 +75,11 @@ class RelationRow:
         The 95 % interval of the lift. All intervals are by a bootstrap over documents.
     twin_low, twin_high
         The 95 % interval of the lift of the untrained twin's best head.
-    p, p_twin
-        The probability of a draw in which the head is not above the offset, or the twin; corrected by Holm.
+    p, p_twin, p_rule
+        The probability of a draw in which the head is not above the offset, the twin's head, or the rule with the
+        tagger; corrected by Holm.
+    p_below, p_twin_below
+        The probability of a draw in which the head is not below the offset, or the twin's head; corrected by Holm.
     documents
         The number of documents with a case.
     """
@@ -110,6 +112,9 @@ class RelationRow:
     twin_high: float
     p: float
     p_twin: float
+    p_rule: float
+    p_below: float
+    p_twin_below: float
     documents: int
 
     @property
@@ -155,11 +160,6 @@ class RelationRow:
         return lift(self.twin, self.offset_accuracy)
 
     @property
-    def selection_bias(self) -> float:
-        """The bias from choosing the head on A: accuracy on A − accuracy on B."""
-        return self.on_a - self.accuracy
-
-    @property
     def published(self) -> Published:
         return next(each for each in CLARK if each.relation == self.relation)
 
@@ -172,9 +172,11 @@ class RelationRow:
                 self.low,
                 self.high,
                 self.p,
+                self.p_below,
                 self.count,
                 self.published.lift,
-                twin=TwinEffect(self.twin_low, self.twin_high, self.p_twin),
+                twin=TwinEffect(self.twin_low, self.twin_high, self.p_twin, self.p_twin_below),
+                rule=BesideRule(self.beyond_low, self.beyond_high, self.p_rule, BEYOND_RULE),
                 untestable=_untestable(self, self.published),
             )
         )
@@ -310,10 +312,13 @@ def compared(
     return GrammarTest(_corrected(rows), _corrected(there), cases)
 
 
+_P = ("p", "p_twin", "p_rule", "p_below", "p_twin_below")
+
+
 def _corrected(rows: Sequence[RelationRow]) -> tuple[RelationRow, ...]:
     """Return the rows with p-values corrected for the number of rows."""
-    p, p_twin = (holm([getattr(row, name) for row in rows]).tolist() for name in ("p", "p_twin"))
-    return tuple(replace(row, p=one, p_twin=other) for row, one, other in zip(rows, p, p_twin, strict=True))
+    p = {name: holm([getattr(row, name) for row in rows]).tolist() for name in _P}
+    return tuple(replace(row, **{name: p[name][at] for name in _P}) for at, row in enumerate(rows))
 
 
 def _halves(cases: Cases, first: int) -> tuple[Cases, Cases]:
@@ -324,7 +329,8 @@ def _halves(cases: Cases, first: int) -> tuple[Cases, Cases]:
 
 def _choose(relation: str, own: Cases, twin: Cases, tags: Tags) -> _Choice:
     (place, on_a), (twin_place, _), (offset, _) = _best(own), _best(twin), best_offset(own.distance.tolist())
-    return _Choice(relation, place, on_a, len(own.sentence), twin_place, offset, best_rule(own, tags.tagger))
+    rule = best_rule(own, tags.tagger, (place[2],))  # it starts where the head does, and answers the same question
+    return _Choice(relation, place, on_a, len(own.sentence), twin_place, offset, rule)
 
 
 def _row(choice: _Choice, found: tuple[Cases, Cases], tags: Tags, documents: Sequence[int]) -> RelationRow:
@@ -357,10 +363,13 @@ def _row(choice: _Choice, found: tuple[Cases, Cases], tags: Tags, documents: Seq
         int((right[0] & ~by_tagger).sum()),
         *_ends(accuracy - by_rule),
         _reach(own),
-        *_ends(own_lifts),
+        *(_ends(own_lifts) if (right[0] != right[1]).any() else _no_case_differs(len(own.sentence), counts[1])),
         *_ends(twin_lifts),
         float(p_above(accuracy - baseline)),
         float(p_above(accuracy - untrained)),
+        float(p_above(accuracy - by_rule)),
+        float(p_above(baseline - accuracy)),
+        float(p_above(untrained - accuracy)),
         len(set(np.asarray(documents)[own.sentence].tolist())),
     )
 
@@ -374,6 +383,12 @@ def _drawn_shares(right: NDArray[np.bool_], document: NDArray[np.int64], documen
     weights = np.concatenate(list(crossed_draws(np.arange(documents))))
     with np.errstate(invalid="ignore"):
         return np.asarray((weights @ sums[:-1].T) / (weights @ sums[-1])[:, None])
+
+
+def _no_case_differs(count: int, offset_right: int) -> tuple[float, float]:
+    """Return the interval of the lift if head and offset are right in the same cases, by the rule of three."""
+    most = no_event(count) / (1 - offset_right / count)
+    return -most, most
 
 
 def _ends(drawn: NDArray[np.float64]) -> tuple[float, float]:

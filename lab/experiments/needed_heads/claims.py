@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.analysis.heads.values import Values
-from lab.evidence.intervals import DRAWS, drawn_means, holm, p_above, spread
+from lab.evidence.intervals import DRAWS, drawn_means, holm, no_event, p_above, spread
 from lab.evidence.verdicts import ALPHA, Effect, Judged, TwinEffect, judge
 from lab.experiments.needed_heads.sample import ABLATED, ZERO, Sample, gains
 from lab.models.interventions import Head
@@ -34,6 +34,9 @@ GUESSES, RETRAINED = "guesses", "retrained"
 BOUNDS = {EACH: 0.1, NEEDED: MARGIN, HURTS: 0.01, ONE: 0.1, FIFTH: MARGIN}
 # Bootstrap draws per head, enough that the number of draws does not limit how small the p of a family can be.
 _DRAWS_A_HEAD = 200
+# Draws for a claim about one head or a fifth of them: the smallest p of a family is near its limit of 0.0125 in one
+# model, and 2,000 draws would leave the verdict to the seed.
+_DRAWS_A_CLAIM = 50_000
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,8 @@ class MeasuredWay:
         and ``high`` is the share that does not clearly cost more.
     effect, effect_low, effect_high
         The claim's effect, computed from ``ours``, ``low`` and ``high``; it is above 0 if the claim holds.
-    p
-        The probability of a draw against the claim.
+    p, p_below
+        The probability of a draw against the claim, and of a draw that does not speak against it.
     """
 
     ours: float
@@ -59,6 +62,7 @@ class MeasuredWay:
     effect_low: float
     effect_high: float
     p: float
+    p_below: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,18 +77,13 @@ class TestedClaim:
         The number of heads, layers or heads removed together that the measured quantity is about.
     zero, mean
         The measurements with heads that write 0, and with heads that write their mean over the sentence.
-    control
-        The quantity for heads that were not chosen and write 0: all other heads, or heads in random order; nan if the
-        claim involves no choice.
-    on_a
-        The quantity with heads that write 0 on half A, where the choice was made; nan if the claim involves no choice.
     twin
         The quantity in the untrained twin with heads that write 0; nan if the twin is not compared.
     count
         The number of different sentences that were measured.
-    p
-        The probability of a draw against the claim, the larger one of the two ablations, corrected by Holm for all
-        claims.
+    p, p_below
+        The probability of a draw against the claim, and of one that does not speak against it: the larger one of the
+        two ablations each, corrected by Holm for all claims.
     beside_twin
         The effect in the twin by the ablation that decides; None if the twin is not compared.
     untestable
@@ -99,11 +98,10 @@ class TestedClaim:
     units: int
     zero: MeasuredWay
     mean: MeasuredWay
-    control: float
-    on_a: float
     twin: float
     count: int
     p: float
+    p_below: float
     beside_twin: TwinEffect | None = None
     untestable: str = ""
     right: float = float("nan")
@@ -129,6 +127,7 @@ class TestedClaim:
                 own.effect_low,
                 own.effect_high,
                 self.p,
+                self.p_below,
                 self.count,
                 bound=BOUNDS.get(self.id, 0.0),
                 twin=self.beside_twin,
@@ -163,10 +162,6 @@ class Judgeable(Protocol):
     @property
     def alone_to_mean(self) -> Values: ...
     @property
-    def alone_any(self) -> Values: ...
-    @property
-    def alone_on_a(self) -> Values: ...
-    @property
     def away(self) -> NDArray[np.int64]: ...
     @property
     def fifth(self) -> int: ...
@@ -174,10 +169,6 @@ class Judgeable(Protocol):
     def orders(self) -> Mapping[str, tuple[Head, ...]]: ...
     @property
     def curves(self) -> Mapping[str, Values]: ...
-    @property
-    def random(self) -> Values: ...
-    @property
-    def fifth_on_a(self) -> Values: ...
     @property
     def fifth_to_mean(self) -> Values: ...
 
@@ -187,9 +178,9 @@ def claims(found: Judgeable) -> tuple[TestedClaim, ...]:
     sample = found.sample
     rows = _tested(sample, [each(sample), needed(sample), _hurts(sample), _one(found), _fifth(found)])
     nothing = float("nan")
-    unknown = MeasuredWay(*[nothing] * 7)
+    unknown = MeasuredWay(*[nothing] * 8)
     count = sample.different(found.b)
-    pruned = TestedClaim(PRUNED, 0, unknown, unknown, nothing, nothing, nothing, count, nothing, None, RETRAINED)
+    pruned = TestedClaim(PRUNED, 0, unknown, unknown, nothing, count, nothing, nothing, untestable=RETRAINED)
     return (*rows, pruned)
 
 
@@ -204,13 +195,15 @@ def claims_in(sample: Sample) -> tuple[TestedClaim, ...]:
 def _tested(sample: Sample, rows: Sequence[TestedClaim]) -> tuple[TestedClaim, ...]:
     """Return the rows with p-values corrected for the number of rows, and with the reason if nothing can be tested."""
     reason, right = "" if sample.beyond_guessing else GUESSES, float(sample.right.mean())
-    p = holm([row.p for row in rows]).tolist()
     compared = {row.id: row.beside_twin for row in rows if row.beside_twin is not None}
-    corrected = holm([twin.p for twin in compared.values()]).tolist()
-    beside = {id: replace(twin, p=p) for (id, twin), p in zip(compared.items(), corrected, strict=True)}
+    p, p_below = (holm([getattr(row, name) for row in rows]).tolist() for name in ("p", "p_below"))
+    twins, twins_below = (
+        holm([getattr(twin, name) for twin in compared.values()]).tolist() for name in ("p", "p_below")
+    )
+    beside = {id: replace(twin, p=twins[at], p_below=twins_below[at]) for at, (id, twin) in enumerate(compared.items())}
     return tuple(
-        replace(row, p=own, beside_twin=beside.get(row.id), untestable=reason, right=right)
-        for row, own in zip(rows, p, strict=True)
+        replace(row, p=p[at], p_below=p_below[at], beside_twin=beside.get(row.id), untestable=reason, right=right)
+        for at, row in enumerate(rows)
     )
 
 
@@ -229,9 +222,7 @@ def _one(found: Judgeable) -> TestedClaim:
     sample, plain = found.sample, found.plain[found.b]
     shared = sample.shared_in(found.b)
     both = [_for_free(gains(alone, plain).T, shared) for alone in (found.alone, found.alone_to_mean)]
-    any_head, on_a = (float((-loss < MARGIN).mean()) for loss in (found.alone_any, found.alone_on_a))
-    row = _row(ONE, len(found.kept), both, sample.different(found.b))
-    return replace(row, control=any_head, on_a=on_a, heads=found.kept)
+    return replace(_row(ONE, len(found.kept), both, sample.different(found.b)), heads=found.kept)
 
 
 def _for_free(each: Values, shared: Sequence[NDArray[np.int64]]) -> MeasuredWay:
@@ -241,11 +232,14 @@ def _for_free(each: Values, shared: Sequence[NDArray[np.int64]]) -> MeasuredWay:
     the p of the claim that more than half of the removals cost clearly less. The effect is the share minus one half.
     """
     drawn = drawn_means(each, *shared, times=draws_for(each.shape[1]))
-    cheap, dear = holm(p_above(drawn, -MARGIN)), holm(p_above(-drawn, MARGIN))
+    # Without an event in any pair, a bootstrap has no spread: that chance is (1 - margin) ^ pairs at the margin itself.
+    unseen = np.where((each == 0).all(axis=0), (1 - MARGIN) ** len(each), 0.0)
+    cheap, dear = holm(np.maximum(p_above(drawn, -MARGIN), unseen)), holm(p_above(-drawn, MARGIN))
     share = float((-each.mean(axis=0) < MARGIN).mean())
     low, high = float((cheap < ALPHA).mean()), float(1 - (dear < ALPHA).mean())
-    middle = float(np.sort(cheap)[each.shape[1] // 2])
-    return MeasuredWay(share, low, high, share - 0.5, low - 0.5, high - 0.5, middle)
+    half = each.shape[1] // 2
+    middles = (float(np.sort(p)[half]) for p in (cheap, dear))
+    return MeasuredWay(share, low, high, share - 0.5, low - 0.5, high - 0.5, *middles)
 
 
 def needed(sample: Sample) -> TestedClaim:
@@ -283,23 +277,18 @@ def _of_head(sample: Sample, claim: str, heads: tuple[Head, Head], sign: int) ->
     for ablation in ABLATED:
         own[ablation] = sign * sample.without(ablation)[head][b]
         twin[ablation] = sign * sample.twin_without(ablation)[untrained][b]
-        drawn = drawn_means(own[ablation], *sample.shared_in(b))
-        found.append(_difference(own[ablation], drawn, float(p_above(drawn))))
+        drawn = drawn_means(own[ablation], *sample.shared_in(b), times=_DRAWS_A_CLAIM)
+        ends = _ends(own[ablation], drawn)
+        effect = (float(own[ablation].mean()), *ends)
+        found.append(MeasuredWay(*effect, *effect, float(p_above(drawn)), float(p_above(-drawn))))
     weaker = min(ABLATED, key=lambda ablation: float(own[ablation].mean()))
-    beyond, twins = (drawn_means(each, *sample.shared_in(b)) for each in (own[weaker] - twin[weaker], twin[weaker]))
-    beside = TwinEffect(*_ends(twins), float(p_above(beyond)))
-    every = sign * sample.without(ZERO)
-    others = np.ones(every.shape[:2], bool)
-    others[head] = False
+    beyond, twins = (
+        drawn_means(each, *sample.shared_in(b), times=_DRAWS_A_CLAIM)
+        for each in (own[weaker] - twin[weaker], twin[weaker])
+    )
+    beside = TwinEffect(*_ends(twin[weaker], twins), float(p_above(beyond)), float(p_above(-beyond)))
     row = _row(claim, 1, found, sample.different(b), twin=float(twin[ZERO].mean()), beside=beside)
-    control = float(every[others][:, b].mean()) if others.any() else float("nan")
-    return replace(row, control=control, on_a=float(every[head][~b].mean()), heads=(head,))
-
-
-def _difference(values: Values, drawn: Values, p: float) -> MeasuredWay:
-    """Measurements in which the difference of accuracies is the effect itself."""
-    own = (float(values.mean()), *_ends(drawn))
-    return MeasuredWay(*own, *own, p)
+    return replace(row, heads=(head,))
 
 
 def _fifth(found: Judgeable) -> TestedClaim:
@@ -307,17 +296,16 @@ def _fifth(found: Judgeable) -> TestedClaim:
     at, sample, both = found.fifth, found.sample, []
     for changed in (found.curves[IMPORTANCE][at], found.fifth_to_mean):
         lost = -gains(changed, found.plain[found.b])
-        drawn = drawn_means(lost, *sample.shared_in(found.b))
-        cost, (low, high) = float(lost.mean()), _ends(drawn)
+        drawn = drawn_means(lost, *sample.shared_in(found.b), times=_DRAWS_A_CLAIM)
+        cost, (low, high) = float(lost.mean()), _ends(lost, drawn)
+        p, p_below = float(p_above(-drawn, -MARGIN)), float(p_above(drawn, MARGIN))
+        if not lost.any():
+            p = (1 - MARGIN) ** len(lost)
         # The effect is the margin minus the accuracy lost.
-        both.append(
-            MeasuredWay(cost, low, high, MARGIN - cost, MARGIN - high, MARGIN - low, float(p_above(-drawn, -MARGIN)))
-        )
+        both.append(MeasuredWay(cost, low, high, MARGIN - cost, MARGIN - high, MARGIN - low, p, p_below))
     count = int(found.away[at])
     row = _row(FIFTH, count, both, sample.different(found.b))
-    control = float((found.plain[found.b] > 0).mean() - found.random[:, at].mean())
-    on_a = -float(gains(found.fifth_on_a, found.plain[~found.b]).mean())
-    return replace(row, control=control, on_a=on_a, heads=found.orders[IMPORTANCE][:count])
+    return replace(row, heads=found.orders[IMPORTANCE][:count])
 
 
 def _row(
@@ -328,13 +316,16 @@ def _row(
     twin: float = float("nan"),
     beside: TwinEffect | None = None,
 ) -> TestedClaim:
-    """Return a row without chosen heads, without a control and without results on A."""
-    nothing = float("nan")
+    """Return a row without chosen heads."""
     zero, mean = both
-    return TestedClaim(claim, units, zero, mean, nothing, nothing, twin, count, max(zero.p, mean.p), beside)
+    p, p_below = max(zero.p, mean.p), max(zero.p_below, mean.p_below)
+    return TestedClaim(claim, units, zero, mean, twin, count, p, p_below, beside)
 
 
-def _ends(drawn: Values) -> tuple[float, float]:
+def _ends(values: Values, drawn: Values) -> tuple[float, float]:
+    """Return the interval of the mean of ``values`` (pairs,) from its draws; by the rule of three without an event."""
+    if not values.any():
+        return -no_event(len(values)), no_event(len(values))
     low, high = spread(drawn).tolist()
     return low, high
 

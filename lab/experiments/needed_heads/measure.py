@@ -22,7 +22,7 @@ from lab.evidence.competition import differences
 from lab.evidence.intervals import drawn_means, holm, p_above, spread
 from lab.evidence.lexicon import TEMPLATES
 from lab.evidence.measurement import Measurement
-from lab.evidence.pairs import AskedPair, MinimalPair, PairSet, can_be_asked, minimal_pairs, shared_words
+from lab.evidence.pairs import AskedPair, MinimalPair, can_be_asked, minimal_pairs, shared_words
 from lab.evidence.tables import APART, Single
 from lab.evidence.verdicts import ALPHA, FEW
 from lab.experiments.needed_heads.ablations import ABLATIONS, only_one_head, without_each_head
@@ -40,27 +40,12 @@ from lab.experiments.needed_heads.sample import ABLATED, TO_MEAN, ZERO, Sample, 
 from lab.models.batches import ProgressFunction, unwatched
 from lab.models.config import ModelConfig
 from lab.models.interventions import Head, Interventions
-from lab.models.memo import once
 from lab.models.twin import untrained_twin
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
 TWIN = "untrained twin"
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """The sentences drawn for a template.
-
-    ``drawn`` counts all sentences; ``dropped`` counts the sentences with a word that is not one piece of the
-    vocabulary. ``refused`` is the reason why the model cannot be tested on the template at all, or "".
-    """
-
-    id: str
-    drawn: int
-    dropped: int
-    refused: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,8 +90,6 @@ class NeededTest:
     ----------
     pairs, groups
         The pairs, and (P,) a group number, equal for pairs that the model reads as the same tokens.
-    templates
-        The number of sentences drawn for each template.
     plain, twin
         (P,) logit of the good form minus logit of the bad form, in the model and in its untrained twin.
     changed, to_mean
@@ -118,23 +101,18 @@ class NeededTest:
     kept, alone, alone_to_mean
         The best single head of each layer on A, and (layers, pairs of B) the difference with its layer's other heads
         ablated.
-    alone_any, alone_on_a
-        (layers,) the change of accuracy with one head kept alone: on B, averaged over all heads of the layer, and on A,
-        with the best head.
     away, orders, curves
         (k,) the numbers of heads ablated together, the orders of their ablation, and (k, pairs of B) the difference.
     random
         (orders, k) the accuracy on B with heads ablated in random orders.
-    fifth_on_a, fifth_to_mean
-        (pairs of A,), (pairs of B,) the difference without the least important fifth of the heads: on A the heads write
-        0, on B their mean.
+    fifth_to_mean
+        (pairs of B,) the difference without the least important fifth of the heads, which write their mean.
     made
         The provenance of a shipped result; None for a result measured on this machine.
     """
 
     pairs: tuple[MinimalPair, ...]
     groups: NDArray[np.int64]
-    templates: tuple[Drawn, ...]
     plain: Single
     twin: Single
     changed: Single
@@ -145,13 +123,10 @@ class NeededTest:
     kept: tuple[Head, ...]
     alone: Single
     alone_to_mean: Single
-    alone_any: Values
-    alone_on_a: Values
     away: NDArray[np.int64]
     orders: Mapping[str, tuple[Head, ...]]
     curves: Mapping[str, Single]
     random: Values
-    fifth_on_a: Single
     fifth_to_mean: Single
     made: shipped.Provenance | None = field(default=None, metadata=APART)
 
@@ -198,10 +173,6 @@ class NeededTest:
         """The mean effect of every head, set to 0, over all pairs."""
         return mean_effects(ZERO, self.delta, *self.sample.shared)
 
-    def effect_in(self, template: str) -> MeanEffects:
-        """Return the mean effect of every head over the pairs of one template, or over all pairs if it is ""."""
-        return _effect_in(self, template) if template else self.effect
-
     @cached_property
     def rows(self) -> tuple[TestedClaim, ...]:
         """The claims and their verdicts."""
@@ -221,12 +192,6 @@ class NeededTest:
     def row(self, claim: str) -> TestedClaim:
         """Return the row of one claim."""
         return next(row for row in self.rows if row.id == claim)
-
-
-@once
-def _effect_in(found: NeededTest, template: str) -> MeanEffects:
-    own = found.of(template)
-    return mean_effects(template, found.delta[..., own], *found.sample.shared_in(own))
 
 
 def a_fifth(shape: tuple[int, int]) -> int:
@@ -272,7 +237,7 @@ _COSTS = {
 def check(model: LoadedModel) -> None:
     """Raise ValueError, with the reason in a sentence, if nothing can be tested on ``model``."""
     can_be_asked(model)
-    found = _asked(model)[1]
+    found = _asked(model)
     few = min(sum(pair.pair.half == half for pair in found) for half in (0, 1))
     if few < FEW:
         raise ValueError(
@@ -287,12 +252,12 @@ def minutes(config: ModelConfig) -> float:
     return _SECONDS / 60 * config.heads * config.layers * (config.layers + 1) * a_token / _WORK
 
 
-def _asked(model: LoadedModel) -> tuple[PairSet, tuple[AskedPair, ...]]:
-    """Return the drawn pairs, and the pairs whose half has another pair of equal length to resample from."""
+def _asked(model: LoadedModel) -> tuple[AskedPair, ...]:
+    """Return the drawn pairs whose half has another pair of equal length to resample from."""
     count = sum(not (model.config.causal and template.decided_after) for template in TEMPLATES)
     drawn = minimal_pairs(model, 2 * -(-PAIRS // (2 * count)))
     lengths = Counter((pair.pair.half, len(pair.encoding)) for pair in drawn.pairs)
-    return drawn, tuple(pair for pair in drawn.pairs if lengths[pair.pair.half, len(pair.encoding)] > 1)
+    return tuple(pair for pair in drawn.pairs if lengths[pair.pair.half, len(pair.encoding)] > 1)
 
 
 def replicate(model: LoadedModel, progress: ProgressFunction = unwatched) -> NeededTest:
@@ -301,7 +266,7 @@ def replicate(model: LoadedModel, progress: ProgressFunction = unwatched) -> Nee
     Raises ValueError as :func:`check` does.
     """
     check(model)
-    drawn, pairs = _asked(model)
+    pairs = _asked(model)
     parts, groups, twin = _Parts(progress, _COSTS), _groups(pairs), untrained_twin(model)
     a, b = ([pair for pair in pairs if pair.pair.half == half] for half in (0, 1))
     zero, to_mean = (without_each_head(model, pairs, way, parts.part(way)) for way in ABLATED)
@@ -320,7 +285,6 @@ def replicate(model: LoadedModel, progress: ProgressFunction = unwatched) -> Nee
     return NeededTest(
         pairs=tuple(pair.pair for pair in pairs),
         groups=groups,
-        templates=tuple(_drawn(drawn, template.id) for template in TEMPLATES),
         plain=zero.plain,
         twin=both[0].plain,
         changed=zero.changed,
@@ -339,12 +303,6 @@ def _groups(pairs: Sequence[AskedPair]) -> NDArray[np.int64]:
     return np.array([numbers.setdefault(pair.encoding.token_ids, len(numbers)) for pair in pairs])
 
 
-def _drawn(found: PairSet, template: str) -> Drawn:
-    return Drawn(
-        template, found.drawn.get(template, 0), found.dropped.get(template, 0), found.refused.get(template, "")
-    )
-
-
 def _alone(model: LoadedModel, pairs: Sequence[AskedPair], on_b: NDArray[np.bool_], parts: _Parts) -> dict[str, Any]:
     """For each layer, the head with the highest logit difference on A as the only head, and its results on B."""
     found = only_one_head(model, pairs, ZERO, parts.part("alone", 0, 0.7))
@@ -353,13 +311,10 @@ def _alone(model: LoadedModel, pairs: Sequence[AskedPair], on_b: NDArray[np.bool
     )
     best = found.changed[..., ~on_b].mean(axis=-1).argmax(axis=1)
     layers = np.arange(len(best))
-    gained = gains(found.changed, found.plain)
     return {
         "kept": tuple((int(layer), int(head)) for layer, head in zip(layers, best, strict=True)),
         "alone": found.changed[layers, best][:, on_b],
         "alone_to_mean": to_mean.changed[layers, best],
-        "alone_any": gained[..., on_b].mean(axis=(1, 2)),
-        "alone_on_a": gained[layers, best][:, ~on_b].mean(axis=-1),
     }
 
 
@@ -384,7 +339,6 @@ def _pruned(model: LoadedModel, a: Sequence[AskedPair], b: Sequence[AskedPair], 
         "orders": orders,
         "curves": dict(zip(orders, (line.difference for line in lines), strict=False)),
         "random": np.stack([line.accuracy for line in lines[2:]]),
-        "fifth_on_a": differences(model, a, Interventions(zero_heads=frozenset(orders[IMPORTANCE][:few]))),
         "fifth_to_mean": differences(model, b, Interventions(mean_heads=frozenset(orders[IMPORTANCE][:few]))),
     }
 

@@ -2,9 +2,7 @@
 
 Four claims are about the places that keep or pass on the deciding information, after Meng et al. 2022, §2. Two are
 about gradients that predict patches, after Nanda 2023 and Syed et al. 2023. All were written down before anything was
-patched. Three were reworded in November 2026, when the results were known: the second now asks in which layer the lines
-cross, where it had asked for a mean over the last half of the layers, and the third and fourth now compare only layers
-up to the crossing.
+patched, and three were worded anew since (:data:`lab.experiments.patching.page.REWORDED`).
 """
 
 from __future__ import annotations
@@ -30,13 +28,15 @@ _NOTHING = 1e-5
 class PatchClaim:
     """One claim: of its two numbers, the first should be larger.
 
-    ``direction`` is "" if the claim is about estimates; ``bound`` is the smallest difference that would count, see
-    :class:`lab.evidence.verdicts.Effect`.
+    ``direction`` is "" if the claim is about estimates. ``bound`` is the smallest difference that would count, see
+    :class:`lab.evidence.verdicts.Effect`. Its ``unit`` is :data:`LOGITS`, :data:`LAYERS`, or "" for a number without
+    one; the bound of logits is a share of the difference between the two runs.
     """
 
     id: str
     direction: str
     bound: float
+    unit: str
 
     @property
     def key(self) -> str:
@@ -60,16 +60,18 @@ class Chosen:
 
 
 EARLY, LATE, BROUGHT, WORKED, RANKED, FAILED = "early", "late", "brought", "worked out", "ranked", "failed"
-# The smallest differences that would count: 0.1 for shares, rank correlations and relative errors; half a layer.
+LOGITS, LAYERS = "logits", "layers"
+# The smallest differences that would count: a tenth of the difference between the two runs, 0.1 for rank correlations
+# and relative errors, half a layer.
 _TENTH, _HALF_A_LAYER = 0.1, 0.5
 CLAIMS: tuple[PatchClaim, ...] = (
     *(
-        PatchClaim(claim, direction, _HALF_A_LAYER if claim == LATE else _TENTH)
+        PatchClaim(claim, direction, *((_HALF_A_LAYER, LAYERS) if claim == LATE else (_TENTH, LOGITS)))
         for claim in (EARLY, LATE, BROUGHT, WORKED)
         for direction in DIRECTIONS
     ),
-    PatchClaim(RANKED, "", _TENTH),
-    PatchClaim(FAILED, "", _TENTH),
+    PatchClaim(RANKED, "", _TENTH, ""),
+    PatchClaim(FAILED, "", _TENTH, ""),
 )
 # The reason why a claim cannot be tested: the lines cross only in the last layer.
 LAST_LAYER = "last layer"
@@ -131,7 +133,11 @@ def choose(on_a: Maps, subject: int, asked: int) -> Chosen:
 
 
 def compared(found: Patching, chosen: Mapping[str, Chosen], subject: int, asked: int) -> Values:
-    """Return the two numbers of each of :data:`CLAIMS` for one pair, (claims, 2)."""
+    """Return the two numbers of each of :data:`CLAIMS` for one pair, (claims, 2).
+
+    A share of a difference near 0 is mostly noise. So what parts carry is compared in logits: the share times the size
+    of the difference between the two runs.
+    """
     numbers: dict[str, tuple[float, float]] = {}
     for direction, maps in carried(found).items():
         layers, own = len(maps.ffn), chosen[direction]
@@ -148,7 +154,9 @@ def compared(found: Patching, chosen: Mapping[str, Chosen], subject: int, asked:
     exact, estimated = found.clean_into_corrupt, found.estimated_into_corrupt
     numbers[RANKED] = (agreement(exact.heads, estimated.heads), ALIKE)
     numbers[FAILED] = (error(exact.residual, estimated.residual), error(exact.heads, estimated.heads))
-    return np.array([numbers[claim.key] for claim in CLAIMS], dtype=np.float64)
+    gap = abs(found.clean - found.corrupt)
+    sizes = np.array([gap if claim.unit == LOGITS else 1.0 for claim in CLAIMS])
+    return np.array([numbers[claim.key] for claim in CLAIMS], dtype=np.float64) * sizes[:, None]
 
 
 def agreement(exact: Values, estimated: Values) -> float:

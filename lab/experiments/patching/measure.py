@@ -3,7 +3,9 @@
 Minimal pairs of one template ("The boys near the house are old.") are patched part by part
 (:mod:`lab.experiments.patching.patches`).
 
-Layers are chosen on half A of the pairs, and all results are reported on half B, which has other nouns.
+Layers are chosen on half A of the pairs, and all results are reported on half B, which has other nouns. Verdicts
+compare logits; shares of the difference between the two runs are for the reader. The model with random weights is drawn
+anew :data:`TWINS` times, so that what depends on the draw is in the interval.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,63 +22,48 @@ from numpy.typing import NDArray
 
 from lab.analysis.heads.values import Values
 from lab.evidence import shipped
-from lab.evidence.competition import differences
-from lab.evidence.intervals import drawn_means, spread
+from lab.evidence.intervals import crossed_draws, drawn_means, family_of, spread
 from lab.evidence.lexicon import TEMPLATES
 from lab.evidence.measurement import Measurement
-from lab.evidence.pairs import AskedPair, PairSet, can_be_asked, minimal_pairs, shared_words
-from lab.evidence.verdicts import FEW
+from lab.evidence.pairs import AskedPair, MinimalPair, PairSet, can_be_asked, encodings, minimal_pairs, shared_words
+from lab.evidence.tables import APART
+from lab.evidence.verdicts import FEW, Effect, Judged, TwinEffect, judge
 from lab.experiments.patching.claims import (
+    CLAIMS,
     DIRECTIONS,
-    NEEDED,
+    LAST_LAYER,
+    LATE,
+    LOGITS,
     Chosen,
+    PatchClaim,
     carried,
     choose,
     compared,
+    crossing,
     early,
     mean,
 )
-from lab.experiments.patching.patches import (
-    SMALL,
-    Maps,
-    NotPatchable,
-    TemplatePatching,
-    contrast,
-    patch_template,
-    stacked,
-)
-from lab.experiments.patching.path import Relay, relayed
-from lab.models.batches import ProgressFunction, unwatched
-from lab.models.twin import untrained_twin
+from lab.experiments.patching.patches import Maps, NotPatchable, TemplatePatching, patch_template, stacked
+from lab.models.batches import ProgressFunction, run_batch, unwatched
+from lab.models.gradients import parts
+from lab.models.twin import twin, untrained_seed
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
 
-from dataclasses import dataclass, field
-from functools import cached_property
-
-from lab.evidence.intervals import crossed_draws, family_of
-from lab.evidence.pairs import MinimalPair
-from lab.evidence.tables import APART
-from lab.evidence.verdicts import Effect, Judged, TwinEffect, judge
-from lab.experiments.patching.claims import (
-    CLAIMS,
-    LAST_LAYER,
-    LATE,
-    PatchClaim,
-    crossing,
-)
-
-
 @dataclass(frozen=True, eq=False)
 class PairRow:
-    """A patched pair: logit of the good minus the bad word in both runs, and the numbers of each claim, (claims, 2)."""
+    """A patched pair: logit of the good minus the bad word in both runs, and the numbers of each claim, (claims, 2).
+
+    ``twin`` is the number of the untrained twin, from 0; −1 for the model itself.
+    """
 
     pair: MinimalPair
     clean: float
     corrupt: float
     numbers: Values
+    twin: int = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,34 +84,22 @@ class PatchingRow:
     ----------
     first, second
         The means of the claim's two numbers.
-    low, high
-        The 95 % interval of the effect, ``first`` − ``second``, by a bootstrap over the nouns and verbs of the pairs.
-    p
-        The probability of a draw at or below 0, corrected by Holm for all claims.
-    on_a
-        The effect on half A, where layers were chosen.
-    twin, twin_count
-        The effect in the untrained twin, and the number of its pairs of B; None if the twin could not be patched.
-    beside_twin
-        The interval of the twin's effect, and the probability of a draw in which the model's is not above it.
+    twin
+        The mean effect in the untrained twins; None if they could not be patched.
+    judged
+        The verdict, and the effect with its interval, by a bootstrap over the nouns and verbs of the pairs and, for the
+        twins, over the twins.
     """
 
     claim: PatchClaim
     first: float
     second: float
-    low: float
-    high: float
-    p: float
-    count: int
-    on_a: float
     twin: float | None
-    twin_count: int
-    beside_twin: TwinEffect | None
     judged: Judged
 
     @property
-    def effect(self) -> float:
-        return self.first - self.second
+    def effect(self) -> Effect:
+        return self.judged.effect
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,12 +114,11 @@ class PatchingTest:
         The name of each token of a pair; the place (from 0) of the deciding token, and of the token that predicts.
     carried
         The shares that parts carry, by :data:`lab.experiments.patching.claims.DIRECTIONS`.
-    estimated
-        The recovered shares of clean into corrupt, as estimated by gradients; means over half B.
-    relays
-        By direction, the share that the chosen attention brings to the asked token with networks held, on half B.
-    twin
-        The pairs of B in the untrained twin, out of the half of all pairs in which the twin's runs differ most.
+    lengths
+        (layers, 2), at the deciding token of the clean runs of B: the length of what attention and the network add, as
+        multiples of the length of the vector that enters the layer.
+    twins
+        Pairs of B in :data:`TWINS` untrained twins; layers were chosen in each twin on as many pairs of A.
     made
         The provenance of a shipped result; None for a result measured on this machine.
     """
@@ -154,14 +129,13 @@ class PatchingTest:
     subject: int
     asked: int
     carried: Mapping[str, Carried]
-    estimated: Maps
-    relays: Mapping[str, Relay]
-    twin: tuple[PairRow, ...]
+    lengths: Values
+    twins: tuple[PairRow, ...]
     made: shipped.Provenance | None = field(default=None, metadata=APART)
 
     @property
     def layers(self) -> int:
-        return len(self.estimated.ffn)
+        return len(self.lengths)
 
     def half(self, half: int) -> list[PairRow]:
         """Return the pairs of half A (0) or B (1)."""
@@ -177,66 +151,69 @@ class PatchingTest:
         return crossing((means.on_b if half else means.on_a).residual, self.subject, self.asked)
 
     @cached_property
+    def gap(self) -> float:
+        """The mean size of the difference between the two runs of a pair of B, in logits."""
+        return float(np.mean([abs(row.clean - row.corrupt) for row in self.half(1)]))
+
+    @cached_property
     def rows(self) -> tuple[PatchingRow, ...]:
         """The claims in order, with verdicts; no claim is judged on fewer than :data:`FEW` pairs of B."""
-        a, b = (np.stack([row.numbers for row in self.half(half)]) for half in (0, 1))
-        effects, on_a = _differences(b), _differences(a).mean(axis=0)
-        untrained = _differences(np.stack([row.numbers for row in self.twin])) if self.twin else None
+        b = np.stack([row.numbers for row in self.half(1)])
+        effects = _differences(b)
+        untrained = _differences(np.stack([row.numbers for row in self.twins])) if self.twins else None
         own, twins = self._drawn(effects, untrained)
         found = family_of(own)
         beside = [None] * len(CLAIMS) if twins is None else _beside(own, twins)
         means = [None] * len(CLAIMS) if untrained is None else untrained.mean(axis=0).tolist()
 
         def row(at: int, claim: PatchClaim) -> PatchingRow:
-            low, high, p = (float(each[at]) for each in (found.low, found.high, found.p))
+            low, high, p, p_below = (float(each[at]) for each in (found.low, found.high, found.p, found.p_below))
             effect = Effect(
                 float(effects[:, at].mean()),
                 low,
                 high,
                 p,
+                p_below,
                 len(b),
-                bound=claim.bound,
+                bound=claim.bound * (self.gap if claim.unit == LOGITS else 1.0),
                 twin=beside[at],
                 untestable=self._untestable(claim),
             )
             first, second = b[:, at].mean(axis=0).tolist()
-            return PatchingRow(
-                claim,
-                first,
-                second,
-                low,
-                high,
-                p,
-                len(b),
-                float(on_a[at]),
-                means[at],
-                len(self.twin),
-                beside[at],
-                judge(effect),
-            )
+            return PatchingRow(claim, first, second, means[at], judge(effect))
 
         return tuple(row(at, claim) for at, claim in enumerate(CLAIMS))
 
-    def _drawn(self, effects: Values, twin: Values | None) -> tuple[Values, Values | None]:
-        """Return the mean effects in each draw, in the model and in its twin, each (draws, claims)."""
-        pairs = [row.pair for row in (*self.half(1), *self.twin)]
+    def _drawn(self, effects: Values, untrained: Values | None) -> tuple[Values, Values | None]:
+        """Return the mean effects in each draw, in the model and in its twins, each (draws, claims).
+
+        Both have the same drawn words; of the twins, some are drawn more than once and some not at all.
+        """
+        pairs = [row.pair for row in (*self.half(1), *self.twins)]
         weights = np.concatenate(list(crossed_draws(*shared_words(pairs))))
         own, other = np.split(weights, [len(effects)], axis=1)
         with np.errstate(invalid="ignore"):
             drawn = own @ effects / own.sum(axis=1, keepdims=True)
-            if twin is None:
+            if untrained is None:
                 return drawn, None
-            return drawn, other @ twin / other.sum(axis=1, keepdims=True)
+            other = other * np.concatenate(list(crossed_draws([row.twin for row in self.twins], seed=1)))
+            return drawn, other @ untrained / other.sum(axis=1, keepdims=True)
 
     def _untestable(self, claim: PatchClaim) -> str:
         """The reason why half A makes a claim untestable on this model; "" if it can be tested."""
         return LAST_LAYER if claim.id == LATE and self.crosses(claim.direction, 0) >= self.layers else ""
 
 
-def _beside(own: Values, twins: Values) -> list[TwinEffect]:
-    """Return each claim's effect in the twin, from the draws (draws, claims) of both models' effects."""
-    found, p = family_of(twins), family_of(own - twins).p
-    return [TwinEffect(*each) for each in zip(found.low.tolist(), found.high.tolist(), p.tolist(), strict=True)]
+def _beside(own: Values, twins: Values) -> list[TwinEffect | None]:
+    """Return each claim's effect in the twins, from the draws (draws, claims) of both effects.
+
+    A claim about gradients is about a method, which may work without training: no twin is compared.
+    """
+    about = [at for at, claim in enumerate(CLAIMS) if claim.direction]
+    found, apart = family_of(twins[:, about]), family_of((own - twins)[:, about])
+    columns = (each.tolist() for each in (found.low, found.high, apart.p, apart.p_below))
+    effects = dict(zip(about, (TwinEffect(*each) for each in zip(*columns, strict=True)), strict=True))
+    return [effects.get(at) for at in range(len(CLAIMS))]
 
 
 def _differences(numbers: Values) -> Values:
@@ -248,6 +225,8 @@ def _differences(numbers: Values) -> Values:
 # pair would be another pair with its sentences exchanged, and both directions of patching would give the same numbers.
 TEMPLATE = next(each for each in TEMPLATES if each.id == "prepositional")
 PAIRS = 160
+# The untrained twins, and the pairs of each half that are patched in each.
+TWINS, TWIN_PAIRS = 5, 24
 # The names of the tokens in the template's slots.
 _SLOTS = {"noun": "subject", "preposition": "preposition", "attractor": "other noun", "tail": "last word"}
 _TINY = 1e-6  # the size, in logits, below which a difference is only rounding
@@ -275,42 +254,31 @@ def replicate(model: LoadedModel, progress: ProgressFunction = unwatched) -> Pat
     as :func:`check` does, and NotPatchable if no pair of a half can be patched.
     """
     asked = _asked(model).pairs
-    own = patch_template(model, asked, lambda done: progress(0.45 * done))
-    twin = _twin(model, asked, lambda done: progress(0.45 * (1 + done)))
-    return measured(model, own, twin, lambda done: progress(0.9 + 0.1 * done))
-
-
-def measured(
-    model: LoadedModel, own: TemplatePatching, twin: tuple[PairRow, ...], progress: ProgressFunction = unwatched
-) -> PatchingTest:
-    """Build the result from patched pairs; this patches only the paths, in the pairs of half B."""
-    subject, asked = own.pairs[0].deciding, own.pairs[0].place
+    own = patch_template(model, asked, lambda done: progress(0.4 * done))
+    subject, place = own.pairs[0].deciding, own.pairs[0].place
     halves = np.array([each.pair.half for each in own.pairs])
     if len(set(halves.tolist())) < 2:
         raise NotPatchable("In one half of these pairs no two sentences differ enough to be patched.")
-    b = [each for each in own.pairs if each.pair.half]
-    words = shared_words([each.pair for each in b])
+    words = shared_words([each.pair for each in own.pairs if each.pair.half])
     shares = [carried(each) for each in own.patchings]
-    by_direction = {
-        direction: _carried([each[direction] for each in shares], halves, words) for direction in DIRECTIONS
-    }
-    chosen = {direction: choose(each.on_a, subject, asked) for direction, each in by_direction.items()}
-    relays = {}
-    for number, (direction, layers) in enumerate(chosen.items(), start=1):
-        relays[direction] = _relay(model, b, layers.asked.attention, direction, words)
-        progress(number / len(chosen))
-    estimated = mean([found.estimated_into_corrupt for found, b in zip(own.patchings, halves, strict=True) if b])
-    refused = tuple((each.pair, why) for each, why in own.refused)
+    means = {direction: _carried([each[direction] for each in shares], halves, words) for direction in DIRECTIONS}
     return PatchingTest(
-        _rows(own, chosen), refused, names_of(own.pairs[0]), subject, asked, by_direction, estimated, relays, twin
+        _rows(own, {direction: choose(each.on_a, subject, place) for direction, each in means.items()}),
+        tuple((each.pair, why) for each, why in own.refused),
+        names_of(own.pairs[0]),
+        subject,
+        place,
+        means,
+        lengths(model, [each for each in own.pairs if each.pair.half]),
+        _twins(model, own.pairs, lambda done: progress(0.4 + 0.6 * done)),
     )
 
 
-def _rows(own: TemplatePatching, chosen: Mapping[str, Chosen]) -> tuple[PairRow, ...]:
-    """Return the pairs with the numbers of their claims."""
+def _rows(own: TemplatePatching, chosen: Mapping[str, Chosen], number: int = -1) -> tuple[PairRow, ...]:
+    """Return the pairs with the numbers of their claims, in the model or in the twin with this number."""
     at = own.pairs[0].deciding, own.pairs[0].place
     return tuple(
-        PairRow(each.pair, found.clean, found.corrupt, compared(found, chosen, *at))
+        PairRow(each.pair, found.clean, found.corrupt, compared(found, chosen, *at), number)
         for each, found in zip(own.pairs, own.patchings, strict=True)
     )
 
@@ -324,31 +292,37 @@ def _carried(shares: Sequence[Maps], halves: Values, words: Sequence[NDArray[np.
     return Carried(on_a, on_b, Maps(*(each[0] for each in ends)), Maps(*(each[1] for each in ends)))
 
 
-def _relay(
-    model: LoadedModel, pairs: Sequence[AskedPair], layer: int, direction: str, words: Sequence[NDArray[np.int64]]
-) -> Relay:
-    """Measure the relay of the attention of ``layer`` at the asked token, with networks held, over all pairs."""
-    each = np.stack([relayed(model, contrast(pair), layer, direction == NEEDED, SMALL) for pair in pairs])
-    low, high = spread(drawn_means(each, *words))
-    return Relay(layer, each.mean(axis=0), low, high)
+def lengths(model: LoadedModel, pairs: Sequence[AskedPair]) -> Values:
+    """Return how long the outputs of attention and network are at the deciding token, (layers, 2), as means over pairs.
 
-
-def _twin(model: LoadedModel, asked: Sequence[AskedPair], progress: ProgressFunction) -> tuple[PairRow, ...]:
-    """Patch the pairs of half B in the untrained twin, with layers chosen on half A; no pairs if one half has none.
-
-    The twin's two runs differ little, so only the half of all pairs with the largest differences is patched.
+    Both are multiples of the length of the vector that enters the layer: the longer a vector, the more of a difference
+    it can carry.
     """
-    twin = untrained_twin(model)
-    turned = [AskedPair(p.pair, p.other, p.encoding, p.place, p.deciding, p.good, p.bad) for p in asked]
-    gaps = np.abs(differences(twin, asked) - differences(twin, turned))
-    found = patch_template(twin, asked, progress, least=max(float(np.median(gaps)), _TINY))
-    halves = [each.pair.half for each in found.pairs]
-    if not (0 in halves and 1 in halves):
-        return ()
-    at = asked[0].deciding, asked[0].place
-    a = [carried(each) for each, half in zip(found.patchings, halves, strict=True) if half == 0]
-    chosen = {direction: choose(mean([each[direction] for each in a]), *at) for direction in DIRECTIONS}
-    return tuple(row for row in _rows(found, chosen) if row.pair.half == 1)
+    both = parts(model, run_batch(model, encodings(pairs)))
+    at = range(len(pairs)), [pair.deciding for pair in pairs]
+    entering = both.residual[:-1, *at].norm(dim=-1)
+    ratios = [(each[:, *at].norm(dim=-1) / entering).mean(dim=1) for each in (both.attention, both.ffn)]
+    return np.stack([each.double().numpy() for each in ratios], axis=-1)
+
+
+def _twins(model: LoadedModel, pairs: Sequence[AskedPair], progress: ProgressFunction) -> tuple[PairRow, ...]:
+    """Patch pairs of half B in each untrained twin, with layers chosen in this twin on pairs of half A."""
+    few = [pair for half in (0, 1) for pair in [each for each in pairs if each.pair.half == half][:TWIN_PAIRS]]
+    first, rows = untrained_seed(model.id)[1], list[PairRow]()
+    for number in range(TWINS):
+        tell = partial(_told, progress, number)
+        found = patch_template(twin(model, first + number), few, tell, least=_TINY)
+        if len({pair.pair.half for pair in found.pairs}) < 2:
+            continue
+        at = found.pairs[0].deciding, found.pairs[0].place
+        a = [carried(each) for each, pair in zip(found.patchings, found.pairs, strict=True) if pair.pair.half == 0]
+        chosen = {direction: choose(mean([each[direction] for each in a]), *at) for direction in DIRECTIONS}
+        rows += [row for row in _rows(found, chosen, number) if row.pair.half == 1]
+    return tuple(rows)
+
+
+def _told(progress: ProgressFunction, number: int, done: float) -> None:
+    progress((number + done) / TWINS)
 
 
 def names_of(asked: AskedPair) -> tuple[str, ...]:
@@ -364,7 +338,7 @@ def names_of(asked: AskedPair) -> tuple[str, ...]:
 
 def data_hash() -> str:
     """Hash of everything but the model's vocabulary that decides the pairs: template, words and number of pairs."""
-    return hashlib.sha256(repr((TEMPLATE, PAIRS)).encode()).hexdigest()
+    return hashlib.sha256(repr((TEMPLATE, PAIRS, TWINS, TWIN_PAIRS)).encode()).hexdigest()
 
 
 MEASUREMENT = Measurement("patching", __name__, PatchingTest, replicate, data_hash, check)

@@ -27,15 +27,9 @@ from lab.models.named_tensors import become, changed
 from lab.models.one_token import from_contexts, layer_at
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lab.models.loading import LoadedModel
-
-
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from lab.models.loading import LoadedModel
-
 
 Site = Literal["residual", "attention", "ffn", "heads"]
 SITES: tuple[Site, ...] = get_args(Site)

@@ -102,12 +102,12 @@ def _show_jobs(found: Sequence[Notable]) -> None:
     st.markdown(
         "The jobs are measured on UD English EWT dev, which are sentences whose grammar people marked. Copying is "
         "measured on random tokens that occur twice. A head is named by layer and number: 3-1 is head 1 of layer 3. "
-        "**Chance** is the score of a head that knows nothing about the job. For a relation, this is the best fixed "
-        "distance; for other jobs, it is a uniform head. "
-        "The job “looks at all tokens alike” has no chance score, because a uniform head does just that. The best of "
-        "many heads is chosen and measured on the same sentences, so its score is a little too high."
+        "**Rule** is the score of what knows nothing of the head: for a relation, the better one of the best fixed "
+        "distance and a rule by kinds of words, such as the nearest noun to the left; for other jobs, a uniform head, "
+        "which for “looks at all tokens alike” does just that. The best of many heads is chosen and measured on the "
+        "same sentences, so its score is a little too high."
     )
-    show_head_jobs(found, score="score", chance="chance")
+    show_head_jobs(found)
 
 
 def _show_facts(known: dict[str, str]) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -14,7 +14,7 @@ from lab.evidence.measurement import Measurement
 from lab.models.interventions import Head
 from lab.questions.bets import Bet
 from lab.questions.question import Right
-from lab.ui.experiments.reproduced import Lines
+from lab.ui.experiments.claims import ClaimLine, Lines
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
@@ -57,24 +57,23 @@ class Experiment(Generic[Found]):
     show_first
         Draws what comes before the answer to the prediction; returns a run for the badge, or None.
     figure, name, caption
-        The call that makes the figure of a result, the figure's name in files, and the caption.
-    meaning, verdict
-        What the figure means (for a result and a model's id), and the verdict on the claim.
+        The call that makes the one figure of a result, the figure's name in files, and the caption.
+    meaning
+        What the figure means (for a result and a model's id); where it speaks of a claim, it is made from the verdict.
+    claims, note
+        The one table: a line for each claim, and what its figures are.
     head
         The head that the result is about, if it is a single one: the learner may have met it.
-    show_choices, show_own
-        Draw the controls of the figure, and what the learner can try with a text of their own.
-    show_in_full, show_numbers, rule, show_more
-        Draw, folded, the whole result and its numbers; the quantity that the rule of the verdicts judges; and what
-        comes after the rule.
-    data, code
-        The name of what was read, and the functions that computed the numbers.
+    show_own
+        Draws, in sight, the one thing that learners can try on a text of their own.
+    method, rule, data
+        Folded: how the claim is tested on a model, the quantity that the rule of the verdicts judges, what was read.
     cases, show_cases
-        The title of the single cases, and what draws them; returns a run for the badge, or None.
-    method
-        How the claim is tested on a model; "" if it is not.
+        Folded: the title of the single cases, and what draws them; returns a run for the badge, or None.
+    code
+        The functions that computed the numbers.
     tables
-        The tables of a result in docs/reproduced.md, by what their title has beside the page's question.
+        Further tables of a result in docs/reproduced.md, by their title.
     """
 
     measurement: Measurement[Found]
@@ -90,17 +89,14 @@ class Experiment(Generic[Found]):
     name: str
     caption: Callable[[LoadedModel, Found], str]
     meaning: Callable[[Found, str], str]
-    verdict: Callable[[Found], str]
+    claims: Callable[[Found], Sequence[ClaimLine]]
+    note: str
     head: Callable[[Found], Head | None] = _nothing
-    show_choices: Callable[[], None] = _nothing
     show_own: Callable[[LoadedModel], None] = _nothing
-    show_in_full: Callable[[LoadedModel, Found], None]
-    show_numbers: Callable[[LoadedModel, Found], None]
+    method: Callable[[LoadedModel], str]
     rule: str
-    show_more: Callable[[LoadedModel, Found], None] = _nothing
     data: str
-    code: tuple[Callable[..., object], ...]
     cases: str
     show_cases: Callable[[LoadedModel, Found], Trace | None]
-    method: Callable[[LoadedModel], str]
-    tables: Mapping[str, Callable[[Found], Lines]]
+    code: tuple[Callable[..., object], ...]
+    tables: Mapping[str, Callable[[Found], Lines]] = field(default_factory=dict)

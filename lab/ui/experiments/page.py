@@ -1,8 +1,8 @@
-"""The page of any experiment: claim, prediction, figure, meaning and verdict; all else folded; limits at the end."""
+"""The page of any experiment: claim, bet, one figure, one table, limits, one thing to try; two folds for all else."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,14 +11,15 @@ import streamlit as st
 
 from lab.course.pages import LESSONS, ExperimentRecord, Lesson, experiment_of, number, page_of, page_path
 from lab.course.words import escaped
-from lab.evidence.shipped import model_hash
+from lab.evidence.reasons import rule_of
+from lab.evidence.shipped import Provenance, model_hash
 from lab.questions.bets import Bet
 from lab.ui import chosen_tokens, parameters, runs, selection
 from lab.ui.downloads import available
-from lab.ui.drawing import code, draw
+from lab.ui.drawing import code, draw, show_numbers
+from lab.ui.experiments.claims import frame, show_claims
 from lab.ui.experiments.experiment import Experiment
 from lab.ui.experiments.prediction import is_predicted, predicted, show_answer
-from lab.ui.experiments.results import origin, show_rule, show_verdict
 from lab.ui.frame.closing import meaning, papers
 from lab.ui.frame.header import draw_header
 from lab.ui.long_work import offer
@@ -31,6 +32,8 @@ from lab.ui.texts import use_texts
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
     from lab.models.trace import Trace
+
+_ONE_TRAINING = "Each model was trained once: another training might give other numbers."
 
 
 @dataclass(frozen=True)
@@ -53,9 +56,7 @@ class ExperimentPage(OpenPage):
         return predicted(name, bet)
 
     def finish(self) -> None:
-        """Draw the limits of the result, notes on changed selections, links back to lessons, and the reading list."""
-        with st.expander("What this does not show", icon=":material/visibility_off:"):
-            st.markdown("\n".join(f"- {each}" for each in self.record.not_shown))
+        """Draw notes on changed selections, links back to lessons, and the reading list."""
         super().finish()
         for lesson in LESSONS:
             if lesson.id in self.record.after:
@@ -68,31 +69,32 @@ def play(id: str, experiment: Experiment[Any]) -> None:
     """Draw the page of the experiment with this id, and prove the run that it shows."""
     page = open_experiment(id)
     trace = show(page, experiment)
-    show_method(page.record, page.model(), experiment.method)
+    with st.expander("How it is tested", icon=":material/science:"):
+        _show_method(page.record, experiment, page.model())
     page.finish()
     if trace is not None:
         page.prove(trace)
 
 
 def open_experiment(id: str) -> ExperimentPage:
-    """Draw header and claim, and return the page to fill."""
+    """Draw header and claim with its paper, and return the page to fill."""
     record = experiment_of(id)
     header = draw_header(record.title, record.question, record.after)
     page = ExperimentPage(selection.current(), header, st.empty(), weights=False, record=record)
     page.here(None)
     if not page.selection[parameters.TEACH]:
-        st.markdown(f"**The claim.** {record.claim}")
+        st.markdown(f"**The claim.** {record.claim} *({record.whose}.)*")
     return page
 
 
 def show(page: ExperimentPage, experiment: Experiment[Any]) -> Trace | None:
     """Draw what can be seen of the experiment now; returns one of its runs, for the badge."""
-    model, measurement = page.model(), experiment.measurement
+    model, measurement, record = page.model(), experiment.measurement, page.record
     found = measurement.known(model)
     if found is None and (reason := measurement.untestable(model)):
         experiment.show_untestable(model, reason)
         return None
-    name, bet = f"{measurement.id}.{model.id}", experiment.bet(model)
+    name, bet = _name(experiment, model), experiment.bet(model)
     if not is_predicted(name):
         experiment.show_before(model)
     if not page.predicted(name, bet):
@@ -100,7 +102,6 @@ def show(page: ExperimentPage, experiment: Experiment[Any]) -> Trace | None:
     if found is None:
         st.markdown(f"{escaped(model.id)} has not been measured yet. {experiment.takes(model)}")
         _offer_run(experiment, model, "Run the experiment")
-        experiment.show_choices()
         experiment.show_own(model)
         return None
     if reason := experiment.empty(model, found):
@@ -109,44 +110,56 @@ def show(page: ExperimentPage, experiment: Experiment[Any]) -> Trace | None:
     trace = experiment.show_first(model, found)
     show_answer(name, bet, experiment.decided(found))
     _show_result(experiment, model, found)
+    st.markdown("**What this does not show**\n\n" + "\n".join(f"- {each}" for each in record.not_shown))
     experiment.show_own(model)
     with st.expander(experiment.cases, icon=":material/format_quote:"):
         return experiment.show_cases(model, found) or trace
 
 
+def _name(experiment: Experiment[Any], model: LoadedModel) -> str:
+    """Return the name under which the learner's progress keeps the bet on a model."""
+    return f"{experiment.measurement.id}.{model.id}"
+
+
 def _show_result(experiment: Experiment[Any], model: LoadedModel, found: Any) -> None:
-    """Draw the figure, its meaning and the verdict; folded, all that the result holds."""
+    """Draw the figure and its meaning, and the table of the claims."""
     draw(experiment.figure(model, found), experiment.name)
     st.caption(experiment.caption(model, found))
     meaning(experiment.meaning(found, model.id))
-    show_verdict(experiment.verdict(found))
     if (head := experiment.head(found)) is not None:
         met_again(model, head)
-    experiment.show_choices()
-    with st.expander("More about the result", icon=":material/notes:"):
-        experiment.show_in_full(model, found)
-    experiment.show_numbers(model, found)
-    show_rule(experiment.rule)
-    experiment.show_more(model, found)
-    with origin(found.made, experiment.data):
-        _offer_run(experiment, model, "Measure it again here")
+    lines = experiment.claims(found)
+    show_claims(lines, f"{experiment.note} {_ONE_TRAINING}")
+    show_numbers(partial(frame, lines), f"{experiment.name}-claims")
     code(*experiment.code)
+
+
+def _show_method(record: ExperimentRecord, experiment: Experiment[Any], model: LoadedModel) -> None:
+    """Say how the claim is tested, what would count against it, and after the bet the rule and the numbers’ origin."""
+    if told := experiment.method(model):
+        st.markdown(f"**The test.** {record.test} {told}")
+    st.markdown(f"**What would count against it.** {record.against}")
+    if told := record.disclosed.get(model.id, ""):
+        st.markdown(f"**What the training has to do with it.** {told}")
+    found = experiment.measurement.known(model)
+    if found is None or not is_predicted(_name(experiment, model)):
+        return
+    given = rule_of(line.judged.verdict for line in experiment.claims(found))
+    st.markdown(f"**The rule of the verdict.** {experiment.rule}\n\n{given}")
+    made: Provenance | None = found.made
+    if made is None:
+        st.caption("This result was measured on this server, with the model on screen.")
+    else:
+        st.caption(
+            f"This result ships with the lab. `{made.command}` computed it at commit {made.commit[:10]}, for these "
+            f"very weights (SHA-256 {made.model[:10]}…) and {experiment.data} ({made.data[:10]}…)."
+        )
+    _offer_run(experiment, model, "Measure it again here")
 
 
 def _offer_run(experiment: Experiment[Any], model: LoadedModel, label: str) -> None:
     key = experiment.measurement.id, model_hash(model)
     offer(key, label, partial(experiment.measurement.again, model), experiment.help)
-
-
-def show_method(record: ExperimentRecord, model: LoadedModel, method: Callable[[LoadedModel], str]) -> None:
-    """Draw, folded, how the claim is tested on a model, what would count against it, and the role of the training."""
-    with st.expander("How it is tested, and what would count against the claim", icon=":material/science:"):
-        st.markdown(f"**Whose claim it is.** {record.whose}.")
-        if told := method(model):
-            st.markdown(f"**How it is tested.** {record.test} {told}")
-        st.markdown(f"**What would count against it.** {record.against}")
-        if told := record.disclosed.get(model.id, ""):
-            st.markdown(f"**What the training has to do with it.** {told}")
 
 
 def look_there(id: str, text: str, changes: Mapping[Parameter[Any], Any], key: str, step: str = "") -> None:

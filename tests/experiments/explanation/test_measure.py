@@ -95,7 +95,7 @@ def test_what_the_twin_has_as_well_is_also_untrained() -> None:
     noise = {GRADIENT: 0.1, ROLLOUT: 0.1, ATTENTION: 1.5}
     found = made_up(noise, twin_too=True)
     assert set(verdicts_of(found).values()) == {Verdict.ALSO_UNTRAINED}
-    assert all(row.p < 0.05 and row.low > 0 for row in found.rows)
+    assert all(row.tested.p < 0.05 and row.tested.low > 0 for row in found.rows)
 
 
 def test_noise_is_seldom_an_effect() -> None:
@@ -106,7 +106,7 @@ def test_noise_is_seldom_an_effect() -> None:
 def test_a_small_effect_is_called_smaller() -> None:
     found = made_up({ATTENTION: 1.0, ROLLOUT: 0.5}, 200)
     row = found.rows[2]
-    assert 0 < row.high < (CLAIMS[ROLLED] or 0)
+    assert 0 < row.tested.high < (CLAIMS[ROLLED] or 0)
     assert row.judged.verdict is Verdict.SMALLER
 
 
@@ -165,10 +165,10 @@ def test_the_means_are_spearman_s_by_hand(model_id: str) -> None:
     for one in each:
         assert np.allclose(one.scores[AVERAGE][0], one.scores[ATTENTION].mean(axis=0), atol=1e-6)
     by_hand = [spearman(np.abs(one.scores[INTEGRATED][0]), np.abs(one.left_out)) for one in each]
-    assert found.between[METHODS.index(INTEGRATED), -1] == pytest.approx(np.mean(by_hand))
+    assert found.own.rho[INTEGRATED][:, -1].mean() == pytest.approx(np.mean(by_hand))
     rolled, half = found.rows[2], found.own.rho[ROLLOUT].shape[1] // 2
     assert rolled.first == pytest.approx(found.own.rho[ROLLOUT][:, half:].mean())
-    assert rolled.effect == pytest.approx(rolled.first - found.own.rho[ATTENTION][:, half:].mean())
+    assert rolled.tested.estimate == pytest.approx(rolled.first - found.own.rho[ATTENTION][:, half:].mean())
 
 
 @pytest.mark.parametrize("model_id", MODELS)
@@ -178,7 +178,7 @@ def test_verdicts_follow_from_an_independent_bootstrap(model_id: str) -> None:
     for row in found.rows:
         effect = np.subtract(*found.own.terms[row.claim].T)
         means = effect[rng.integers(0, len(effect), (4000, len(effect)))].mean(axis=1)
-        assert (row.low, row.high) == pytest.approx(np.quantile(means, [0.025, 0.975]).tolist(), abs=0.01)
+        assert (row.tested.low, row.tested.high) == pytest.approx(np.quantile(means, [0.025, 0.975]).tolist(), abs=0.01)
         beyond = effect - np.subtract(*twins[row.claim].T)
         above = beyond[rng.integers(0, len(effect), (4000, len(effect)))].mean(axis=1)
         held = (means <= 0).mean() < 0.05 / 3 and (above <= 0).mean() < 0.05 / 3
@@ -199,7 +199,8 @@ def test_tables_keep_everything() -> None:
     found = made_up({})
     again = from_tables(ExplanationTest, to_tables(found))
     assert [row.claim for row in again.rows] == [row.claim for row in found.rows]
-    assert np.allclose([row.effect for row in again.rows], [row.effect for row in found.rows], atol=1e-3)
+    for row, same in zip(again.rows, found.rows, strict=True):
+        assert row.tested.estimate == pytest.approx(same.tested.estimate, abs=1e-3)
     assert np.allclose([row.twin for row in again.rows], [row.twin for row in found.rows], atol=1e-6)
 
 

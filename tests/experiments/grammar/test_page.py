@@ -12,12 +12,11 @@ import pytest
 
 import lab
 from lab.course.words import plain
-from lab.evidence.reasons import LABELS
 from lab.evidence.treebank import halves
-from lab.evidence.verdicts import HOLDS, Verdict
-from lab.experiments.grammar import page
-from lab.experiments.grammar.measure import GrammarTest, known
-from lab.experiments.grammar.page import as_frame, relation_chart
+from lab.evidence.verdicts import HOLDS, Because, Verdict
+from lab.experiments.grammar import cases, page
+from lab.experiments.grammar.measure import GrammarTest, RelationRow, known
+from lab.experiments.grammar.page import as_frame, line, relation_chart
 from lab.figures.notebook import python_of
 
 
@@ -28,51 +27,58 @@ def found(request: pytest.FixtureRequest) -> GrammarTest:
     return result
 
 
-def test_the_meaning_counts_what_the_table_says(found: GrammarTest) -> None:
-    said, table, gum = page.meaning_of(found, "m"), as_frame(found), as_frame(found, gum=True)
-    held = [LABELS[verdict] for verdict in HOLDS]
-    testable = table[table["verdict"] != "not testable here"]
-    clear = testable[testable["verdict"].isin(held)]
-    assert f"**{len(clear)} of {len(testable)}** relations" in said
-    told = page.verdict_of(found)
-    for verdict, count in table["verdict"].value_counts().items():
-        assert f"**{verdict}** for {count}" in told
-    also = gum[gum["verdict"].isin(held) & gum["relation"].isin(clear["relation"])]
-    assert (
-        f"the same heads are again better than the distance in {len(also)} of {len(clear)} relations."
-        in page.in_full(found, "m")
-    )
-    assert table["on the other treebank"].tolist() == gum["verdict"].tolist()
-    full = page.in_full(found, "m")
-    points = 100 * (clear["ours"] - clear["best fixed distance"])
-    best = clear.loc[points.idxmax()]
-    assert f"lead is in {best['relation']}, {page.WORDS[best['relation']]}. Head {best['head']} names" in full
-    layer, head = best["head"].split("-")
-    ours, rule = (f"{100 * best[each]:.0f}" for each in ("ours", "best fixed distance"))
-    assert f"layer {layer}, head {head} is right in {ours} of 100 cases, the best distance in {rule}." in said
-    assert f"the head leads by {points.max():.1f} points" in full
-    smaller = (clear["verdict"] == "smaller").sum()
-    assert (
-        "all of these relations" if smaller == len(clear) else (f"{smaller} of these relations")
-    ) in full or not smaller
-    other = table["verdict"].isin(["not reproduced", "opposite"]).sum()
-    assert (f"{other} relations are not reproduced. That is a finding about m" in full) == (other > 1)
-    left_open = table.loc[table["verdict"] == "inconclusive", "relation"].tolist()
-    assert (f"For {', '.join(left_open)}, the interval is too wide" in full) == bool(left_open)
-    bias = float((table["on A"] - table["ours"]).mean())
-    assert f"{100 * abs(bias):.1f} points {'more' if bias > 0 else 'less'}" in full
+def can_be_tested(found: GrammarTest) -> list[RelationRow]:
+    return [row for row in found.rows if row.judged.verdict is not Verdict.NOT_TESTABLE]
 
 
-def test_the_rule_by_kinds_is_counted_by_its_intervals(found: GrammarTest) -> None:
-    table = as_frame(found)
-    testable = table[table["verdict"] != "not testable here"]
-    said = page.beside_kinds([row for row in found.rows if row.judged.verdict is not Verdict.NOT_TESTABLE])
-    worse, better = (testable["above the rule, high"] < 0).sum(), (testable["above the rule, low"] > 0).sum()
-    assert f"But in **{worse} of {len(testable)}**, a rule that knows only kinds of words is clearly better" in said
-    assert (
-        f"In {better} relations, the head is clearly better than the rule that knows only kinds of words."
-        in page.in_full(found, "m")
-    )
+def numbers(text: str) -> list[float]:
+    """The numbers with a decimal point in a text."""
+    return [float(each.replace("−", "-")) for each in re.findall(r"−?\d+\.\d+", text)]
+
+
+def with_rule(row: RelationRow, better: bool) -> RelationRow:
+    """The row, with an effect that is clear beside distance and twin, and clear or not beside the rule by kinds."""
+    row = replace(row, right=row.count, offset_right=0, twin_right=0, low=0.9, high=1.0, reach=1.0)
+    row = replace(row, twin_low=-0.1, twin_high=0.1, p=0.01, p_twin=0.01, p_rule=0.01 if better else 0.5)
+    return replace(row, beyond_low=0.1 if better else -0.3, beyond_high=0.3 if better else -0.1)
+
+
+def test_the_meaning_counts_by_the_verdicts(found: GrammarTest) -> None:
+    rows = can_be_tested(found)
+    held = [row for row in rows if row.judged.verdict in HOLDS]
+    beyond = [row for row in rows if row.p < 0.05 and row.low > 0 and row.p_twin < 0.05]
+    said = page.meaning_of(found, "m")
+    assert (f"**{len(held)} of {len(rows)}**" in said) == bool(held)
+    assert (f"none of {len(rows)}" in said) == (not held)
+    assert (f"as in the paper, the claim holds in {len(beyond)}; " in said) == (len(beyond) > len(held))
+    shown = max(held or beyond, key=lambda row: (row.right - row.offset_right) / row.count)
+    assert page.WORDS[shown.relation] in said and f"layer {shown.layer + 1}, head {shown.head + 1} " in said
+    for right in (shown.right, shown.offset_right, shown.rule_right):
+        assert f"in {100 * right / shown.count:.0f}" in said
+
+
+@pytest.mark.parametrize("better", [True, False])
+def test_a_relation_counts_only_beside_the_rule_by_kinds(found: GrammarTest, better: bool) -> None:
+    changed = replace(found, rows=tuple(with_rule(row, better) for row in found.rows))
+    rows = can_be_tested(changed)
+    assert {row.judged.verdict in HOLDS for row in rows} == {better}
+    assert {row.judged.because is Because.RULE_TOO for row in rows} == {not better}
+    said = page.meaning_of(changed, "m")
+    assert (f"**{len(rows)} of {len(rows)}**" in said) == better and (f"none of {len(rows)}" in said) != better
+    assert (f"holds in {len(rows)}; there" in said) != better
+    decided = page.decided(changed)
+    assert decided is not None and decided[0] == int(not better)
+
+
+def test_a_claim_that_nothing_supports_is_said_to_be_unsupported(found: GrammarTest) -> None:
+    nothing = replace(found, rows=tuple(replace(row, p=1.0) for row in found.rows))
+    rows = can_be_tested(nothing)
+    assert page.meaning_of(nothing, "m").startswith(f"In none of {len(rows)} ")
+    untestable = replace(found, rows=tuple(replace(row, reach=0.0) for row in found.rows))
+    assert page.decided(untestable) is None and "m" in page.meaning_of(untestable, "m")
+
+
+def test_the_rule_by_kinds_has_its_interval(found: GrammarTest) -> None:
     for row in found.rows:
         assert row.beyond_low <= row.accuracy - row.rule_accuracy <= row.beyond_high
         assert 0 <= row.where_rule_fails <= min(row.right, row.count - row.rule_right)
@@ -82,46 +88,61 @@ def test_the_rule_by_kinds_is_counted_by_its_intervals(found: GrammarTest) -> No
     assert subject.gold_accuracy == pytest.approx(0.82, abs=0.03), "the referee: nearest noun or pronoun to the left"
 
 
-def test_a_claim_that_nothing_supports_is_said_to_be_unsupported(found: GrammarTest) -> None:
-    rows = tuple(replace(row, p=1.0, on_a=0.0) for row in found.rows)
-    nothing = replace(found, rows=rows)
-    assert "In none of" in page.meaning_of(nothing, "m")
-    assert "points less on half A" in page.in_full(nothing, "m")
-    untestable = replace(found, rows=tuple(replace(row, reach=0.0) for row in found.rows))
-    assert "No part of the claim can be tested" in page.meaning_of(untestable, "m")
+def test_a_line_has_its_relation_s_numbers_in_percent(found: GrammarTest) -> None:
+    for row in (*found.rows, *found.elsewhere):
+        told = line(row)
+        assert told.claim.startswith(f"{row.relation}: ") and told.here.startswith(f"{row.name}: ")
+        assert numbers(told.published) == pytest.approx(
+            [100 * row.published.accuracy, 100 * row.published.offset], abs=0.051
+        )
+        shares = [row.right / row.count, row.share_low, row.share_high]
+        shares += [row.offset_right / row.count, row.rule_right / row.count]
+        assert numbers(told.here) == pytest.approx([100 * share for share in shares], abs=0.051)
+        share, *lifts = numbers(told.twin)
+        assert share == pytest.approx(100 * row.twin_right / row.count, abs=0.051)
+        lift = (row.twin_right - row.offset_right) / (row.count - row.offset_right)
+        assert lifts == pytest.approx([lift, row.twin_low, row.twin_high], abs=0.0051)
+        assert told.count == row.count and told.judged == row.judged
+        assert bool(told.reason) == bool(row.judged.effect.untestable)
+
+
+def test_det_of_the_paper_is_as_printed(found: GrammarTest) -> None:
+    (told,) = [line(row) for row in found.rows if row.relation == "det"]
+    assert numbers(told.published) == [94.3, 51.7]
+
+
+def test_gum_has_a_line_for_each_relation(found: GrammarTest) -> None:
+    lines = page.EXPERIMENT.tables["On GUM"](found)
+    assert len(lines) == 2 + len(found.elsewhere)
+    for row, told in zip(found.elsewhere, lines[2:], strict=True):
+        assert f"| {row.relation}: " in told and f"| {row.count:,} |" in told
 
 
 def test_the_answer_is_the_result_s(found: GrammarTest) -> None:
     subject = next(row for row in found.rows if row.relation == "nsubj")
-    assert f"right in {subject.offset_right / subject.count:.0%}" in page.bet().prompt
-    verdicts = [row.judged.verdict for row in found.rows if row.judged.verdict is not Verdict.NOT_TESTABLE]
+    assert f"{subject.offset_right / subject.count:.0%}" in page.bet().prompt
+    verdicts = [row.judged.verdict for row in can_be_tested(found)]
     held, unsure = sum(verdict in HOLDS for verdict in verdicts), verdicts.count(Verdict.INCONCLUSIVE)
     least, most = (2 * count > len(verdicts) for count in (held, held + unsure))
-    told = f"In {held} of {len(verdicts)} relations, a head is clearly better than the best rule."
-    assert page.decided(found) == ((int(not least), told) if least == most else None)
+    decided = page.decided(found)
+    assert (decided is None) == (least != most)
+    if decided is not None:
+        assert decided[0] == int(not least) and f"{held} of {len(verdicts)} " in decided[1]
 
 
 @pytest.mark.parametrize(("better", "option"), [(1, 1), (6, 1), (7, 0), (12, 0)])
 def test_most_relations_are_more_than_half(found: GrammarTest, better: int, option: int) -> None:
-    """Twelve relations: so many are clearly better than rule and twin, and the others clearly are not."""
-    row = next(row for row in found.rows if row.judged.verdict in HOLDS)
+    """Twelve relations: so many are clearly better than rules and twin, and the others clearly are not."""
+    row = with_rule(next(iter(can_be_tested(found))), better=True)
     none = replace(row, p=1.0, low=-0.01, high=0.01)
-    assert none.judged.verdict is Verdict.NOT_REPRODUCED
-    twelve = replace(found, rows=(row,) * better + (none,) * (12 - better))
-    assert page.decided(twelve) == (
-        option,
-        f"In {better} of 12 relations, a head is clearly better than the best rule.",
-    )
+    assert row.judged.verdict in HOLDS and none.judged.verdict is Verdict.NOT_REPRODUCED
+    decided = page.decided(replace(found, rows=(row,) * better + (none,) * (12 - better)))
+    assert decided is not None and decided[0] == option and f"{better} of 12 " in decided[1]
 
 
-def test_what_cannot_be_tested_says_why(found: GrammarTest) -> None:
-    told = page.untestable(found)
-    for row in found.rows:
-        assert (f"{row.relation}, {page.WORDS[row.relation]}. {page.why_of(row)}" in told) == (
-            row.judged.verdict is Verdict.NOT_TESTABLE
-        )
-    assert set(page.SHORT) == set(page.WORDS)
-    assert len(set(page.SHORT.values())) == len(page.SHORT)
+def test_each_relation_has_a_name_of_its_own() -> None:
+    assert set(page.SHORT) == set(page.WORDS) and len(set(page.SHORT.values())) == len(page.SHORT)
+    assert set(cases.NOTES) <= set(page.WORDS)
 
 
 def test_the_figure_has_the_rows_and_its_table_all_of_them() -> None:
@@ -131,7 +152,11 @@ def test_the_figure_has_the_rows_and_its_table_all_of_them() -> None:
     ours = figure.data[figure.data["line"] == 0]
     assert np.allclose(ours["value"], [row.accuracy for row in result.rows], atol=1e-6)
     assert ((ours["low"] <= ours["value"]) & (ours["value"] <= ours["high"])).all()
-    assert figure.table().equals(as_frame(result))
+    table = figure.table()
+    assert table.equals(as_frame(result))
+    assert table["ours"].tolist() == [row.right / row.count for row in result.rows]
+    assert table["on GUM"].tolist() == [row.right / row.count for row in result.elsewhere]
+    assert table["rule by kinds"].tolist() == [row.rule_right / row.count for row in result.rows]
 
 
 def test_the_figure_can_be_taken_home() -> None:
@@ -145,11 +170,11 @@ def test_the_figure_can_be_taken_home() -> None:
 def test_every_case_shown_is_plain_and_marked(found: GrammarTest) -> None:
     b = halves()[1].sentences
     for row in found.rows:
-        cases = page.cases_of(found, row)
-        assert len(cases) <= row.count
-        for case in cases[:20]:
+        shown = cases.cases_of(found, row)
+        assert len(shown) <= row.count
+        for case in shown[:20]:
             assert case.sentence in b and not re.search(r"[0-9@<>]", case.text)
-            marks = dict(re.findall(r":(\w+)-background\[([^\]]*)\]", plain(page.marked(case))))
+            marks = dict(re.findall(r":(\w+)-background\[([^\]]*)\]", plain(cases.marked(case))))
             assert (marks["blue"], marks["green"]) == (
                 case.sentence.words[case.asked],
                 case.sentence.words[case.sought],
@@ -165,8 +190,8 @@ def test_a_link_names_the_tokens_of_the_words() -> None:
         model = lab.load_model(model_id)
         result = known(model)
         assert result is not None
-        for case in page.cases_of(result, result.rows[1])[:5]:
+        for case in cases.cases_of(result, result.rows[1])[:5]:
             trace = lab.trace(model, case.text)
-            query = next(iter(page.tokens_of(model, case).values()))
+            query = next(iter(cases.tokens_of(model, case).values()))
             word, label = case.sentence.words[case.asked].lower(), trace.labels[query - 1].strip("␣").lower()
             assert word.startswith(label)

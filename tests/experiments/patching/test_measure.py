@@ -16,8 +16,8 @@ from lab.experiments.patching import measure
 from lab.experiments.patching.claims import (
     BROUGHT,
     CLAIMS,
-    EARLY,
     LATE,
+    LOGITS,
     NEEDED,
     SUFFICES,
     WORKED,
@@ -34,6 +34,7 @@ from lab.experiments.patching.measure import PairRow, PatchingTest, known, names
 from lab.experiments.patching.page import why_of
 from lab.experiments.patching.patches import Maps, Patching
 from lab.models.loading import load_model
+from lab.models.trace import trace_encoding
 from tests.conftest import TinyCheckpoint
 from tests.evidence.asked import drawn_by_words
 
@@ -119,12 +120,48 @@ def test_the_rows_are_half_b(found: PatchingTest) -> None:
     assert len(b) >= FEW
     for at, row in enumerate(found.rows):
         first, second = b[:, at].T
-        assert (row.first, row.second, row.count) == pytest.approx((first.mean(), second.mean(), len(b)))
-        assert row.low <= row.effect <= row.high
-        if row.high < 0:
-            assert row.judged.verdict in (Verdict.OPPOSITE, Verdict.INCONCLUSIVE, Verdict.NOT_TESTABLE)
+        effect = row.effect
+        assert (row.first, row.second, effect.count) == pytest.approx((first.mean(), second.mean(), len(b)))
+        assert effect.low <= effect.estimate <= effect.high
+        if row.judged.verdict is Verdict.OPPOSITE:
+            assert effect.p_below < 0.05 and effect.twin is not None and effect.twin.p_below < 0.05
         if row.judged.verdict is Verdict.SAME:
-            assert row.p < 0.05 and row.low > 0 and row.twin is not None and row.twin < row.effect
+            assert effect.p < 0.05 and effect.low > 0
+            assert not row.claim.direction or (row.twin is not None and row.twin < effect.estimate)
+
+
+def test_what_parts_carry_is_compared_in_logits() -> None:
+    """The recovered share times the size of the difference, whichever run prefers the good word."""
+    one, other, guess = map(random_maps, range(3))
+    chosen = Chosen(asked=Sublayers(2, 3), subject=Sublayers(0, 1))
+    numbers = [
+        compared(Patching(*both, one, other, guess, other), {SUFFICES: chosen, NEEDED: chosen}, SUBJECT, ASKED)
+        for both in ((1.0, 0.0), (3.0, -1.0), (-1.0, 3.0))
+    ]
+    times = np.array([4.0 if claim.unit == LOGITS else 1.0 for claim in CLAIMS])[:, None]
+    assert numbers[1] == pytest.approx(numbers[0] * times) and numbers[2] == pytest.approx(numbers[1])
+
+
+def test_lengths_are_those_of_a_run(found: PatchingTest) -> None:
+    """‖output‖ / ‖input‖ of both sublayers at the subject, from single runs instead of a batch."""
+    model = load_model(shipped_model(found))
+    pairs = [each for each in minimal_pairs(model, 12, templates=[measure.TEMPLATE]).pairs if each.pair.half]
+    each = []
+    for pair in pairs:
+        run = trace_encoding(model, pair.encoding)
+        at = pair.deciding
+        each.append(
+            [
+                [float(out[at].norm() / layer.input[at].norm()) for out in (layer.attention_output, layer.ffn_output)]
+                for layer in (run.layer(number) for number in range(model.config.layers))
+            ]
+        )
+    assert measure.lengths(model, pairs) == pytest.approx(np.mean(each, axis=0), rel=1e-3)
+
+
+def shipped_model(found: PatchingTest) -> str:
+    assert found.made is not None
+    return found.made.command.split()[-1]
 
 
 def test_a_claim_in_the_last_layer_cannot_be_tested(found: PatchingTest) -> None:
@@ -141,27 +178,50 @@ def test_intervals_are_those_of_nouns_and_verbs_drawn_one_by_one(found: Patching
     drawn = drawn_by_words(effects, [row.pair for row in rows], seed=1)
     low, high = np.nanpercentile(drawn, [2.5, 97.5], axis=0)
     width = high - low
-    assert np.allclose([row.low for row in found.rows], low, atol=0.25 * width.max())
     for at, row in enumerate(found.rows):
-        assert row.high - row.low == pytest.approx(width[at], rel=0.2, abs=0.01)
+        assert row.effect.low == pytest.approx(low[at], abs=0.25 * width[at] + 0.01)
+        assert row.effect.high - row.effect.low == pytest.approx(width[at], rel=0.2, abs=0.01)
     # A draw in which no pair is drawn (0 / 0) counts against every claim.
     p = holm((1 + (~(drawn > 0)).sum(0)) / 1501)
     # Near 1 a correction for ten claims multiplies the chance of the draws by ten.
-    assert np.allclose(np.minimum([row.p for row in found.rows], 0.5), np.minimum(p, 0.5), atol=0.05)
+    assert np.allclose(np.minimum([row.effect.p for row in found.rows], 0.5), np.minimum(p, 0.5), atol=0.05)
 
 
 def test_the_twin_is_drawn_with_the_same_words(found: PatchingTest) -> None:
     """A noun that counts twice for the model counts twice for its twin: equal pairs differ by nothing."""
-    same = replace(found, twin=tuple(found.half(1)))
-    assert [row.twin for row in same.rows] == pytest.approx([row.effect for row in same.rows])
-    held = {row.judged.verdict for row in same.rows}
-    assert held <= {Verdict.ALSO_UNTRAINED, *set(Verdict) - {Verdict.SAME, Verdict.SMALLER, Verdict.LARGER}}
-    assert any(row.judged.verdict is Verdict.ALSO_UNTRAINED for row in same.rows)
-    nobody = replace(found, twin=())
+    same = replace(found, twins=tuple(replace(row, twin=0) for row in found.half(1)))
+    assert [row.twin for row in same.rows] == pytest.approx([row.effect.estimate for row in same.rows])
+    held = {row.judged.verdict for row in same.rows if row.claim.direction}
+    assert Verdict.ALSO_UNTRAINED in held and not held & {Verdict.SAME, Verdict.SMALLER, Verdict.LARGER}
+    assert {row.effect.twin for row in same.rows if not row.claim.direction} == {None}, "claims about a method"
+    nobody = replace(found, twins=())
     assert {row.twin for row in nobody.rows} == {None}
     weights = next(crossed_draws(*shared_words([row.pair for row in (*found.half(1), *found.half(1))])))
     own, other = np.split(weights, 2, axis=1)
     assert np.array_equal(own, other)
+
+
+def test_the_spread_of_the_twins_is_in_their_interval(found: PatchingTest) -> None:
+    """Two twins that differ by a constant: the interval reaches from the one to the other.
+
+    A quarter of the draws has the one twin only, so the ends are each twin's 10 % and 90 % quantiles, about 0.7
+    standard deviations inside a 95 % interval: a sixth of its width.
+    """
+    b = found.half(1)
+    moved = [replace(row, twin=1, numbers=row.numbers + np.array([5.0, 0.0])) for row in b]
+    alone = replace(found, twins=tuple(replace(row, twin=0) for row in b)).rows
+    for one, two in zip(alone, replace(found, twins=(*(replace(row, twin=0) for row in b), *moved)).rows, strict=True):
+        if one.effect.twin is None or two.effect.twin is None:
+            continue
+        near = 0.1 + (one.effect.twin.high - one.effect.twin.low) / 4
+        assert two.effect.twin.low == pytest.approx(one.effect.twin.low, abs=near)
+        assert two.effect.twin.high == pytest.approx(one.effect.twin.high + 5, abs=near)
+
+
+def test_twins_are_drawn_anew(found: PatchingTest) -> None:
+    assert {row.twin for row in found.twins} == set(range(measure.TWINS)) and {row.twin for row in found.pairs} == {-1}
+    gaps = [[row.clean for row in found.twins if row.twin == number] for number in range(measure.TWINS)]
+    assert len({tuple(each) for each in gaps}) == measure.TWINS
 
 
 def test_too_few_pairs_are_no_verdict(found: PatchingTest) -> None:
@@ -173,10 +233,13 @@ def test_too_few_pairs_are_no_verdict(found: PatchingTest) -> None:
 def test_the_numbers_of_a_pair_are_in_the_means(found: PatchingTest) -> None:
     """The residual stream takes no choice: means of the pairs' numbers are the cells of the map."""
     stream, rows = found.carried[SUFFICES].on_b.residual, {row.claim.key: row for row in found.rows}
-    assert rows[f"{EARLY} suffices"].first == pytest.approx(stream[early(found.layers), found.subject].mean())
+    gaps = np.array([abs(row.clean - row.corrupt) for row in found.half(1)])
+    assert found.gap == pytest.approx(gaps.mean())
+    early_share = np.mean([row.numbers[0, 0] for row in found.half(1)] / gaps)
+    assert early_share == pytest.approx(stream[early(found.layers), found.subject].mean())
     assert rows[f"{LATE} suffices"].first == found.layers
-    own = found.chosen(NEEDED)
-    assert rows["brought needed"].first == pytest.approx(
+    own, at = found.chosen(NEEDED), [claim.key for claim in CLAIMS].index("brought needed")
+    assert np.mean([row.numbers[at, 0] for row in found.half(1)] / gaps) == pytest.approx(
         found.carried[NEEDED].on_b.attention[own.asked.attention, found.asked]
     )
 
@@ -203,13 +266,12 @@ def test_tables_keep_everything(found: PatchingTest) -> None:
     assert again.pairs[3].pair == found.pairs[3].pair and again.refused == found.refused
     assert (again.tokens, again.subject, again.asked) == (found.tokens, found.subject, found.asked)
     assert [row.effect for row in again.rows] == [row.effect for row in found.rows]
+    assert np.array_equal(again.lengths, found.lengths)
     for f in fields(Maps):
-        assert np.array_equal(getattr(again.estimated, f.name), getattr(found.estimated, f.name))
-    assert [row.pair for row in again.twin] == [row.pair for row in found.twin]
-    assert all(np.array_equal(a.numbers, b.numbers) for a, b in zip(again.twin, found.twin, strict=True))
-    for direction, relay in found.relays.items():
-        for name in ("layer", "mean", "low", "high"):
-            assert np.array_equal(getattr(again.relays[direction], name), getattr(relay, name))
+        both = (getattr(each.carried[NEEDED].low, f.name) for each in (again, found))
+        assert np.array_equal(*both)
+    assert [(row.pair, row.twin) for row in again.twins] == [(row.pair, row.twin) for row in found.twins]
+    assert all(np.array_equal(a.numbers, b.numbers) for a, b in zip(again.twins, found.twins, strict=True))
 
 
 @pytest.mark.parametrize("model_id", MODELS)
@@ -218,10 +280,11 @@ def test_what_ships_is_what_is_measured(model_id: str, monkeypatch: pytest.Monke
     model, ships = load_model(model_id), known(load_model(model_id))
     assert ships is not None
     monkeypatch.setattr(measure, "PAIRS", 4)
+    monkeypatch.setattr(measure, "TWINS", 2)
     told: list[float] = []
     found = measure.replicate(model, told.append)
     assert told == sorted(told) and told[-1] == pytest.approx(1) and told[0] < 0.2
-    assert set(found.relays) == {SUFFICES, NEEDED}
+    assert {row.twin for row in found.twins} == {0, 1}
     assert found.tokens == ships.tokens == names_of(minimal_pairs(model, 4, templates=[measure.TEMPLATE]).pairs[0])
     assert found.tokens[found.subject] == "subject"
     shipped: dict[str, PairRow] = {row.pair.text: row for row in ships.pairs}

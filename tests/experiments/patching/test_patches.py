@@ -14,8 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from lab.evidence.pairs import AskedPair, minimal_pairs
-from lab.experiments.patching import measure, patches
-from lab.experiments.patching.claims import SUFFICES
+from lab.experiments.patching import patches
 from lab.experiments.patching.patches import (
     Contrast,
     Maps,
@@ -28,7 +27,6 @@ from lab.experiments.patching.patches import (
     plain_parts,
     stacked,
 )
-from lab.experiments.patching.path import Relay, held_sets, patched_path, relayed
 from lab.models.encoding import encode
 from lab.models.gradients import GradientParts
 from lab.models.interventions import Interventions, Patch
@@ -262,63 +260,3 @@ def test_a_model_without_words_is_refused(tiny_checkpoint: TinyCheckpoint) -> No
     read = partial(encode, headless.tokenizer, headless.config)
     with pytest.raises(ValueError, match="vocabulary head"):
         patching(headless, Contrast(read(SENTENCES[0]), read(SENTENCES[1]), 1, 5, 6))
-
-
-@pytest.mark.parametrize("held", [(), (0,), (1,), (0, 1)])
-def test_a_path_is_what_hooks_in_hugging_face_make(tiny: LoadedModel, theirs: Theirs, held: tuple[int, ...]) -> None:
-    """The attention output of one layer is the other run's; networks that are held write what they wrote before."""
-    two = two_of(tiny)
-    base, other, _ = plain_parts(tiny, two)
-    kept: dict[tuple[Site, int, int], Tensor] = {}
-
-    def keep(x: Tensor, key: tuple[Site, int, int]) -> Tensor:
-        kept[key] = x[two.place].clone()
-        return x
-
-    def put(x: Tensor, key: tuple[Site, int, int]) -> Tensor:
-        x = x.clone()
-        x[two.place] = kept[key]
-        return x
-
-    for number, text in enumerate((two.clean, two.corrupt)):
-        with ExitStack() as hooks:
-            for site in ("attention", "ffn"):
-                for layer in range(LAYERS):
-                    hooks.enter_context(hooked(theirs, site, layer, partial(keep, key=(site, layer, number))))
-            theirs.run_ids(input_ids=torch.tensor([text.token_ids]))
-    for layer in range(LAYERS):
-        with ExitStack() as hooks:
-            hooks.enter_context(hooked(theirs, "attention", layer, partial(put, key=("attention", layer, 1))))
-            for each in held:
-                if each >= layer:
-                    hooks.enter_context(hooked(theirs, "ffn", each, partial(put, key=("ffn", each, 0))))
-            logits = theirs.run_ids(input_ids=torch.tensor([two.clean.token_ids])).logits
-        assert logits is not None
-        there = logits[two.place]
-        last = patched_path(tiny, base, other, layer, two.place, held)
-        near(float(patches.read_difference(tiny, two, last)), float(there[two.good] - there[two.bad]), 1e-3)
-
-
-def test_a_relay_begins_with_the_patch_of_the_attention_alone(tiny: LoadedModel) -> None:
-    two = two_of(tiny)
-    found = patching(tiny, two)
-    for layer in range(LAYERS):
-        suffices, needed = (relayed(tiny, two, layer, each, 0.0) for each in (False, True))
-        assert len(suffices) == len(held_sets(LAYERS, layer)) == 2 + LAYERS - layer
-        near(suffices[0], found.clean_into_corrupt.attention[layer, two.place], 1e-4)
-        near(needed[0], 1 - found.corrupt_into_clean.attention[layer, two.place], 1e-4)
-    # With one network left to hold, holding it and holding all are one.
-    near(suffices[1], suffices[2], 1e-6)
-
-
-def test_lab_minilm_s_attention_needs_the_network_above_it() -> None:
-    """Figures that a referee measured with code of their own: alone .92, with FFN 6 held .175."""
-    relay = known_relay("lab-minilm")
-    assert relay.layer == 4 and relay.most == 5
-    assert relay.alone == pytest.approx(0.92, abs=0.01) and relay.held(5) == pytest.approx(0.175, abs=0.01)
-
-
-def known_relay(model_id: str) -> Relay:
-    found = measure.known(load_model(model_id))
-    assert found is not None, f"stale: run python -m training.evaluation.experiments patching {model_id}"
-    return found.relays[SUFFICES]

@@ -304,7 +304,7 @@ from lab.charts.marks.lines import lines
 from lab.experiments.counting.measure import MEASUREMENT
 from lab.questions.bets import Belief, Bet
 from lab.evidence.verdicts import Effect, judge
-from lab.ui.experiments.claims import ClaimLine
+from lab.ui.experiments.claim_table import ClaimLine
 from lab.ui.experiments.experiment import Experiment
 
 

@@ -17,7 +17,7 @@ from lab.experiments.needed_heads.page import CLAIMS
 from lab.experiments.needed_heads.try_it import heads_of, without
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.loading import load_model
-from lab.ui.experiments.claims import NOTHING
+from lab.ui.experiments.claim_table import NOTHING
 from tests.pages.apptest import Offer, claims, reveal, visit, words, worked
 from tests.pages.test_experiments import endless_at_first, everything, frames, press, shows_claims
 

@@ -12,7 +12,7 @@ from lab.course.pages import EXPERIMENTS, disclosed
 from lab.evidence.reasons import RULE
 from lab.models.catalogue import CATALOGUE, ships
 from lab.models.loading import LoadedModel, load_model
-from lab.ui.experiments.claims import reproduced
+from lab.ui.experiments.claim_table import reproduced
 from lab.ui.experiments.experiment import Experiment
 from training.command_line import documented
 

@@ -32,7 +32,7 @@ from lab.models.loading import LoadedModel
 from lab.questions.bets import Belief, Bet, between
 from lab.questions.question import Right
 from lab.ui import parameters
-from lab.ui.experiments.claims import NOTHING, ClaimLine, with_ends
+from lab.ui.experiments.claim_table import NOTHING, ClaimLine, with_ends
 from lab.ui.experiments.experiment import Experiment, show_reason
 
 # The claim's names for the ablated heads.

@@ -43,7 +43,7 @@ from lab.experiments.explanation.try_it import NAMES, show_before, show_own
 from lab.models.loading import LoadedModel
 from lab.questions.bets import Belief, Bet
 from lab.questions.question import Right
-from lab.ui.experiments.claims import NOTHING, ClaimLine, Lines, markdown, number, with_ends
+from lab.ui.experiments.claim_table import NOTHING, ClaimLine, Lines, markdown, number, with_ends
 from lab.ui.experiments.experiment import Experiment
 
 # The orders of tokens that the bet is about, in its order, with their names on screen.

@@ -30,7 +30,7 @@ from lab.models.interventions import Head
 from lab.models.loading import LoadedModel
 from lab.questions.bets import Belief, Bet, between
 from lab.questions.question import Right
-from lab.ui.experiments.claims import ClaimLine, number, reproduced, with_ends
+from lab.ui.experiments.claim_table import ClaimLine, number, reproduced, with_ends
 from lab.ui.experiments.experiment import Experiment
 
 # The dependent of each relation, in one or two words that fit on an axis.

@@ -26,7 +26,7 @@ from lab.models.config import ModelConfig
 from lab.models.loading import LoadedModel
 from lab.questions.bets import Belief, Bet, between
 from lab.questions.question import Right
-from lab.ui.experiments.claims import NOTHING, ClaimLine, Lines, markdown, number, with_ends
+from lab.ui.experiments.claim_table import NOTHING, ClaimLine, Lines, markdown, number, with_ends
 from lab.ui.experiments.experiment import Experiment
 
 POINTS = f"{100 * MARGIN:.0f} points"

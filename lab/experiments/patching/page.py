@@ -41,7 +41,7 @@ from lab.models.interventions import Head
 from lab.models.loading import LoadedModel
 from lab.questions.bets import Belief, Bet, between
 from lab.questions.question import Right
-from lab.ui.experiments.claims import NOTHING, ClaimLine, number, with_ends
+from lab.ui.experiments.claim_table import NOTHING, ClaimLine, number, with_ends
 from lab.ui.experiments.experiment import Experiment, show_reason
 
 # Each claim in words, and the two numbers that it compares.

@@ -14,7 +14,7 @@ from lab.evidence.measurement import Measurement
 from lab.models.interventions import Head
 from lab.questions.bets import Bet
 from lab.questions.question import Right
-from lab.ui.experiments.claims import ClaimLine, Lines
+from lab.ui.experiments.claim_table import ClaimLine, Lines
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel

@@ -17,7 +17,7 @@ from lab.questions.bets import Bet
 from lab.ui import chosen_tokens, parameters, runs, selection
 from lab.ui.downloads import available
 from lab.ui.drawing import code, draw, show_numbers
-from lab.ui.experiments.claims import frame, show_claims
+from lab.ui.experiments.claim_table import frame, show_claims
 from lab.ui.experiments.experiment import Experiment
 from lab.ui.experiments.prediction import is_predicted, predicted, show_answer
 from lab.ui.frame.closing import meaning, papers

@@ -21,7 +21,7 @@ from lab.experiments.needed_heads.measure import MeanEffects, NeededTest, known
 from lab.experiments.needed_heads.page import effect_frame, effect_map, line
 from lab.figures.notebook import python_of
 from lab.models.loading import LoadedModel
-from lab.ui.experiments.claims import NOTHING
+from lab.ui.experiments.claim_table import NOTHING
 
 
 @pytest.fixture(scope="module", params=["lab-minilm", "lab-bert", "lab-gpt2"])

@@ -40,14 +40,8 @@ CLAIMS = {
 }
 # The published results: tables 1, 2 and 3 and §4 of Michel et al. 2019, and Voita et al. 2019.
 # The effect that the verdict on each claim judges.
-_EFFECTS = {
-    EACH: "The share above one half",
-    NEEDED: "The loss",
-    claims.HURTS: "The gain",
-    claims.ONE: "The share above one half",
-    claims.FIFTH: f"What is left of {POINTS}",
-    claims.PRUNED: "",
-}
+_SHARE, _LEFT = "The share above one half", f"What is left of {POINTS}"
+_EFFECTS = {EACH: _SHARE, NEEDED: "The loss", claims.HURTS: "The gain", claims.ONE: _SHARE, claims.FIFTH: _LEFT}
 PUBLISHED = {
     EACH: "in translation, removing any one of 88 of the 96 heads did not change BLEU significantly",
     NEEDED: "in translation, BLEU fell by 0.53 from 36.05 without head 6 of layer 1",

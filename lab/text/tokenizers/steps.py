@@ -34,7 +34,5 @@ def tokenization_steps(tokenizer: Tokenizer, text: str) -> TokenizationSteps:
         return wordpiece_steps(tokenizer, text)
     if isinstance(tokenizer.model, models.BPE):
         return bpe_steps(tokenizer, text)
-    raise ValueError(
-        f"The lab explains WordPiece (BERT) and byte-level BPE (GPT-2, RoBERTa, ModernBERT) tokenizers; "
-        f"this one is {type(tokenizer.model).__name__}."
-    )
+    kind = type(tokenizer.model).__name__
+    raise ValueError(f"The lab explains WordPiece (BERT) and byte-level BPE (GPT-2) tokenizers; this one is {kind}.")

@@ -164,7 +164,7 @@ def test_the_empty_text_has_no_words() -> None:
 @pytest.mark.parametrize(
     ("tokenizer", "message"),
     [
-        (byte_level(), "needs a WordPiece tokenizer, but this one is BPE"),
+        (byte_level(), "model WordPiece, but this tokenizer has BPE"),
         (Tokenizer(models.WordPiece({"a": 0})), "has NoneType"),
     ],
 )

@@ -108,7 +108,7 @@ def bpe_steps(tokenizer: Tokenizer, text: str) -> BpeSteps:
             raise ValueError(f"These steps explain BPE without {name}, but this tokenizer has {value!r}.")
     ranks = _merge_ranks(tokenizer, tokenizer.get_vocab_size(with_added_tokens=False))
     words = [_encode_word(model, ranks, unit) for unit in handed_over(tokenizer, text)]
-    composed, _ = normalized(tokenizer, text, tokenizer.normalizer)
+    composed = text if tokenizer.normalizer is None else normalized(tokenizer, text, tokenizer.normalizer)[0]
     return BpeSteps(text, placed(tokenizer, text, words), composed)
 
 

@@ -1,4 +1,4 @@
-"""The library ``tokenizers`` normalizes a text and cuts it into words; here is what it hands to its model.
+"""The library ``tokenizers`` normalizes a text and cuts it into words; here is the text in the form in which its model gets it.
 
 The library returns only the finished tokens. To see the words, the lab encodes the text with a tokenizer that has the
 same normalizer, pre-tokenizer and added tokens, but a model that knows no word: a Unigram model returns such a word as
@@ -58,7 +58,7 @@ def require_parts(tokenizer: Tokenizer, **kinds: type) -> None:
         part = getattr(tokenizer, name)
         if not isinstance(part, kind) and not (name == "normalizer" and part is None):
             raise ValueError(
-                f"These steps explain the {name} {kind.__name__}, but this tokenizer has {type(part).__name__}."
+                f"The lab explains the {name} {kind.__name__}, but this tokenizer has {type(part).__name__}."
             )
 
 
@@ -84,12 +84,12 @@ def handed_over(tokenizer: Tokenizer, text: str) -> list[Unit]:
             f"Character {lone.start()} of the text is the lone surrogate {lone.group()!r}, which has no UTF-8 form. "
             "Replace it before tokenizing, for example with text.encode('utf-8', 'replace').decode()."
         )
-    added = tokenizer.get_added_tokens_decoder().values()
+    added = list(tokenizer.get_added_tokens_decoder().values())
     _require_distinct(added, tokenizer.normalizer)
     return _units(tokenizer, text, added, tokenizer.normalizer, tokenizer.pre_tokenizer)
 
 
-def normalized(tokenizer: Tokenizer, text: str, normalizer: Normalizer | None) -> tuple[str, tuple[Span, ...]]:
+def normalized(tokenizer: Tokenizer, text: str, normalizer: Normalizer) -> tuple[str, tuple[Span, ...]]:
     """Normalize what lies between those added tokens that are looked for in the text as typed.
 
     Parameters
@@ -114,7 +114,10 @@ def normalized(tokenizer: Tokenizer, text: str, normalizer: Normalizer | None) -
 
 
 def placed(tokenizer: Tokenizer, text: str, words: Iterable[WordT]) -> tuple[WordT, ...]:
-    """Return the words of ``text``, with the library's span for each piece."""
+    """Return the words of ``text`` with the library's span for each piece; ``tokenizer`` neither truncates nor pads.
+
+    The library leaves white space out of a span if the tokenizer's post-processor says so (``trim_offsets``).
+    """
     spans = iter(tokenizer.encode(text, add_special_tokens=False).offsets)
     return tuple(
         replace(word, pieces=tuple(replace(piece, span=next(spans, piece.span)) for piece in word.pieces))
@@ -123,22 +126,19 @@ def placed(tokenizer: Tokenizer, text: str, words: Iterable[WordT]) -> tuple[Wor
 
 
 def _units(
-    tokenizer: Tokenizer,
-    text: str,
-    added: Iterable[AddedToken],
-    normalizer: Normalizer | None,
-    cut: PreTokenizer | None,
+    tokenizer: Tokenizer, text: str, added: list[AddedToken], normalizer: Normalizer | None, cut: PreTokenizer | None
 ) -> list[Unit]:
     knows_nothing = Tokenizer(models.Unigram([("", 0.0)], unk_id=0))
     knows_nothing.normalizer, knows_nothing.pre_tokenizer = normalizer, cut
-    knows_nothing.add_tokens(list(added))  # after the normalizer is set, because it normalizes their spelling, too
+    knows_nothing.add_tokens(added)  # after the normalizer is set, because it normalizes their spelling, too
     knows_nothing.encode_special_tokens = tokenizer.encode_special_tokens
     found = knows_nothing.encode(text, add_special_tokens=False)
+    # A word gets the id 0 here, and the added tokens get the ids from 1 on.
     ids = {n: tokenizer.token_to_id(token.content) for n, token in knows_nothing.get_added_tokens_decoder().items()}
     return [Unit(*each) for each in zip(found.tokens, found.offsets, map(ids.get, found.ids), strict=True)]
 
 
-def _require_distinct(added: Iterable[AddedToken], normalizer: Normalizer | None) -> None:
+def _require_distinct(added: list[AddedToken], normalizer: Normalizer | None) -> None:
     found: dict[tuple[bool, str], str] = {}
     for token in added:
         spelled = normalizer.normalize_str(token.content) if normalizer and token.normalized else token.content
@@ -146,6 +146,4 @@ def _require_distinct(added: Iterable[AddedToken], normalizer: Normalizer | None
             raise ValueError(f"Nothing is left of the added token {token.content!r}. Add it with normalized=False.")
         other = found.setdefault((token.normalized, spelled), token.content)
         if other != token.content:
-            raise ValueError(
-                f"The added tokens {other!r} and {token.content!r} are both spelled {spelled!r}. Remove one."
-            )
+            raise ValueError(f"Added tokens {other!r} and {token.content!r} are both spelled {spelled!r}. Remove one.")

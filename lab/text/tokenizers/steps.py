@@ -19,8 +19,8 @@ def tokenization_steps(tokenizer: Tokenizer, text: str) -> TokenizationSteps:
     Parameters
     ----------
     tokenizer
-        The tokenizer as loaded from a checkpoint's ``tokenizer.json``. Pass the same object for the next text, because
-        its merges are cached.
+        The tokenizer as loaded from a checkpoint's ``tokenizer.json``, with truncation and padding off. Pass the same
+        object for the next text, because its merges are cached.
     text
         Any text. The caller must replace lone surrogates.
 

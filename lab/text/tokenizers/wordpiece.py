@@ -95,6 +95,7 @@ class WordSteps(PreToken):
         """
         if self.added or self.unknown == "too many characters":
             return ()
+        # The word met no other entry of the vocabulary, because the first one that it meets is taken.
         entries = {match.candidate: match.token_id for match in self.matches}
         return tuple(longest_match_first(self.text, entries.get, self.continuing_prefix))
 

@@ -1,4 +1,4 @@
-"""The library ``tokenizers`` normalizes a text and cuts it into words; here is the text in the form in which its model gets it.
+"""The words of a text as the library ``tokenizers`` hands them to its model: normalized and cut by the library itself.
 
 The library returns only the finished tokens. To see the words, the lab encodes the text with a tokenizer that has the
 same normalizer, pre-tokenizer and added tokens, but a model that knows no word: a Unigram model returns such a word as

@@ -10,8 +10,7 @@ from lab.lessons.tokenization.reading import joined
 from lab.models.encoding import Encoding
 from lab.models.loading import LoadedModel
 from lab.text.tokenizers.bpe import BpeWord
-from lab.text.tokenizers.normalization import StageName
-from lab.text.tokenizers.wordpiece import Lookup, WordSteps
+from lab.text.tokenizers.wordpiece import Lookup, StageName, WordSteps
 
 STAGES: Mapping[StageName, tuple[str, str]] = {
     "clean_text": ("Clean", "Control characters are deleted, and every kind of white space becomes a plain space."),

@@ -61,6 +61,8 @@ class TokenAgreement:
 def compare(tokenizer: Tokenizer, steps: TokenizationSteps) -> TokenAgreement:
     """Tokenize the text of ``steps`` with the library and compare.
 
+    The steps find tokens and ids by themselves; their words and spans are the library's.
+
     Parameters
     ----------
     tokenizer

@@ -8,22 +8,17 @@ that keeps merges inside words, numbers and punctuation.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import pairwise
-from typing import Final
 
-from tokenizers import Tokenizer, models, pre_tokenizers
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
-from lab.text.tokenizers.added_tokens import Segment, is_whitespace, split_added_tokens
-from lab.text.tokenizers.bpe_rules import BpeRules, read_rules
-from lab.text.tokenizers.normalization import AlignedText
-from lab.text.tokenizers.pieces import Piece, PieceSteps, PreToken, Span, require_encodable
-
-# Cuts by 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
-_GPT_2: Final = pre_tokenizers.ByteLevel(add_prefix_space=False)
+from lab.text.tokenizers.library import Unit, handed_over, normalized, placed, require_parts
+from lab.text.tokenizers.pieces import Piece, PieceSteps, PreToken
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +52,12 @@ class BpeWord(PreToken):
         for an added token.
     merges
         The merges in the order of their application.
-    prefixed
-        True if the space at the start of the word was added by ``add_prefix_space``.
     taken_whole
         True if ``ignore_merges`` took the whole word from the vocabulary.
     """
 
     symbols: tuple[str, ...] = ()
     merges: tuple[MergeStep, ...] = ()
-    prefixed: bool = False
     taken_whole: bool = False
 
     def symbols_after(self, merges: int) -> tuple[str, ...]:
@@ -73,8 +65,7 @@ class BpeWord(PreToken):
 
         The symbols are derived, not stored, because a word of n bytes would have up to n²/2 of them.
         """
-        word = "".join(self.symbols)
-        return tuple(word[start:end] for start, end in _ranges(len(word), self.merges[:merges]))
+        return _merged("".join(self.symbols), self.merges[:merges])
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,17 +101,15 @@ def bpe_steps(tokenizer: Tokenizer, text: str) -> BpeSteps:
         If the tokenizer has other parts, if its vocabulary lacks a byte of the text, or if the text has a lone
         surrogate.
     """
-    require_encodable(text)
-    rules = read_rules(tokenizer)
-    segments = split_added_tokens(tokenizer, [Segment(AlignedText.of(text, 0, ()), None)])
-    if tokenizer.normalizer is not None:
-        segments = [segment.normalized([tokenizer.normalizer]) for segment in segments]
-    composed = "".join(segment.aligned.text for segment in segments)
-    segments = split_added_tokens(tokenizer, segments, normalized=True)
-    words = tuple(word for segment in segments for word in _segment_words(rules, segment))
-    for add_prefix_space in rules.trims:
-        words = _trim(words, add_prefix_space)
-    return BpeSteps(text, words, composed)
+    model = tokenizer.model
+    require_parts(tokenizer, model=models.BPE, pre_tokenizer=pre_tokenizers.ByteLevel, normalizer=normalizers.NFC)
+    for name in ("dropout", "continuing_subword_prefix", "end_of_word_suffix"):
+        if value := getattr(model, name):
+            raise ValueError(f"These steps explain BPE without {name}, but this tokenizer has {value!r}.")
+    ranks = _merge_ranks(tokenizer, tokenizer.get_vocab_size(with_added_tokens=False))
+    words = [_encode_word(model, ranks, unit) for unit in handed_over(tokenizer, text)]
+    composed = text if tokenizer.normalizer is None else normalized(tokenizer, text, tokenizer.normalizer)[0]
+    return BpeSteps(text, placed(tokenizer, text, words), composed)
 
 
 @lru_cache(maxsize=1)
@@ -137,22 +126,6 @@ def byte_symbols() -> tuple[str, ...]:
     printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
     others = iter(range(0x100, 0x200))
     return tuple(chr(byte if byte in printable else next(others)) for byte in range(256))
-
-
-def split_pre_tokens(text: str) -> Iterator[Span]:
-    """GPT-2's pre-tokens: contractions, then words, numbers or signs with one space before them.
-
-    Parameters
-    ----------
-    text
-        Any text.
-
-    Yields
-    ------
-    (start, end) of each pre-token in ``text``; together the pre-tokens cover the whole text.
-    """
-    for _, span in _GPT_2.pre_tokenize_str(text):
-        yield span
 
 
 def apply_merges(word: str, ranks: Mapping[tuple[str, str], int]) -> Iterator[MergeStep]:
@@ -193,78 +166,33 @@ def apply_merges(word: str, ranks: Mapping[tuple[str, str], int]) -> Iterator[Me
             consider(start, end, ends[end])
 
 
-def _segment_words(rules: BpeRules, segment: Segment) -> Iterator[BpeWord]:
-    aligned, whole = segment.aligned, segment.added()
-    if whole is not None:
-        yield BpeWord(whole.token, whole.span, (whole,), added=True)
-        return
-    prefixed = rules.add_prefix_space and not aligned.text.startswith(" ")
-    if prefixed:
-        # The inserted space has no place in the text, so it shares the place of the first character.
-        aligned = AlignedText(" " + aligned.text, (aligned.spans[0], *aligned.spans))
-    spans = split_pre_tokens(aligned.text) if rules.use_regex else [(0, len(aligned.text))]
-    for start, end in spans:
-        yield _encode_word(rules, aligned.cut(start, end), prefixed and start == 0)
+def _encode_word(model: models.BPE, ranks: Mapping[tuple[str, str], int], unit: Unit) -> BpeWord:
+    if unit.added_id is not None:
+        return BpeWord(unit.text, unit.span, (Piece(unit.text, unit.added_id, unit.span),), added=True)
+    whole = model.ignore_merges and model.token_to_id(unit.text) is not None
+    merges = () if whole else tuple(apply_merges(unit.text, ranks))
+    tokens = (unit.text,) if whole else _merged(unit.text, merges)
+    pieces = tuple(Piece(token, _id(model, token), unit.span) for token in tokens)
+    word = decoders.ByteLevel().decode([unit.text])
+    return BpeWord(word, unit.span, pieces, False, tuple(unit.text), merges, whole)
 
 
-def _encode_word(rules: BpeRules, word: AlignedText, prefixed: bool) -> BpeWord:
-    symbols: list[str] = []
-    spans: list[Span] = []
-    for character, span in zip(word.text, word.spans, strict=True):
-        for byte in character.encode():
-            symbols.append(byte_symbols()[byte])
-            spans.append(span)
-    visible = AlignedText("".join(symbols), tuple(spans))
-    whole = rules.ignore_merges and rules.model.token_to_id(visible.text) is not None
-    merges = () if whole else tuple(apply_merges(visible.text, rules.ranks))
-    ranges = [(0, len(symbols))] if whole else _ranges(len(symbols), merges)
-    pieces = tuple(_piece(rules.model, visible.cut(start, end)) for start, end in ranges)
-    span = word.span(0, len(word.text))
-    return BpeWord(word.text, span, pieces, False, tuple(symbols), merges, prefixed, whole)
-
-
-def _ranges(symbols: int, merges: Sequence[MergeStep]) -> list[Span]:
-    """Return the start and the end of each symbol, in bytes, after the merges have erased boundaries."""
+def _merged(word: str, merges: Sequence[MergeStep]) -> tuple[str, ...]:
+    """Return the symbols of a word after the merges have erased boundaries."""
     erased = {step.boundary for step in merges}
-    return list(pairwise(cut for cut in range(symbols + 1) if cut not in erased))
+    return tuple(word[start:end] for start, end in pairwise(i for i in range(len(word) + 1) if i not in erased))
 
 
-def _piece(model: models.BPE, token: AlignedText) -> Piece:
-    token_id = model.token_to_id(token.text)
+def _id(model: models.BPE, token: str) -> int:
+    token_id = model.token_to_id(token)
     if token_id is None:
-        raise ValueError(
-            f"The vocabulary lacks {token.text!r}. A byte-level vocabulary holds a symbol for each of "
-            "the 256 bytes: train it with initial_alphabet=pre_tokenizers.ByteLevel.alphabet()."
-        )
-    return Piece(token.text, token_id, token.span(0, len(token.text)))
+        raise ValueError(f"The vocabulary lacks {token!r}. Train it with initial_alphabet=ByteLevel.alphabet().")
+    return token_id
 
 
-def _trim(words: tuple[BpeWord, ...], add_prefix_space: bool) -> tuple[BpeWord, ...]:
-    """Exclude white space at the ends of a token from its offsets (``trim_offsets``)."""
-    result: list[BpeWord] = []
-    count = 0
-    for word in words:
-        pieces: list[Piece] = []
-        for piece in word.pieces:
-            keep_one = add_prefix_space and (count == 0 or piece.span[0] == 0)
-            pieces.append(replace(piece, span=_trimmed(piece, keep_one)))
-            count += 1
-        result.append(replace(word, pieces=tuple(pieces)))
-    return tuple(result)
-
-
-def _trimmed(piece: Piece, keep_one: bool) -> Span:
-    start, end = piece.span
-    plain = "".join("x" if not _is_blank(character) else " " for character in piece.token)
-    leading = len(plain) - len(plain.lstrip())
-    trailing = len(plain) - len(plain.rstrip())
-    if leading == 1 and keep_one:
-        leading = 0  # The library takes this space for the inserted one, which is not in the text.
-    start = min(start + leading, end)
-    if trailing <= end:
-        end = max(end - trailing, start)
-    return start, end
-
-
-def _is_blank(symbol: str) -> bool:
-    return symbol == byte_symbols()[0x20] or is_whitespace(symbol)
+# Keep the merges of two tokenizers, because two models are loaded at a time; GPT-2's 50 000 merges take 10 MB.
+@lru_cache(maxsize=2)
+def _merge_ranks(tokenizer: Tokenizer, vocabulary_size: int) -> Mapping[tuple[str, str], int]:
+    """Read the merges; ``vocabulary_size`` is part of the cache's key, so that a retrained tokenizer is read again."""
+    merges = json.loads(tokenizer.to_str())["model"]["merges"]
+    return {(left, right): rank for rank, (left, right) in enumerate(merges)}

@@ -105,22 +105,3 @@ class PieceSteps(Generic[WordT]):
     def word_ids(self) -> tuple[int, ...]:
         """The index in :attr:`words` of each of the n tokens' words."""
         return tuple(index for index, word in enumerate(self.words) for _ in word.pieces)
-
-
-def require_encodable(text: str) -> None:
-    """Refuse a text that no tokenizer can read.
-
-    A Python ``str`` may contain half of a UTF-16 pair (a "lone surrogate", e.g. from broken JSON).
-    A lone surrogate has no UTF-8 form, and the library refuses it, too.
-
-    Raises
-    ------
-    ValueError
-        If the text has a lone surrogate; the message names the first one and a remedy.
-    """
-    for position, character in enumerate(text):
-        if "\ud800" <= character <= "\udfff":
-            raise ValueError(
-                f"Character {position} of the text is the lone surrogate {character!r}, which has no UTF-8 form. "
-                "Replace it before tokenizing, for example with text.encode('utf-8', 'replace').decode()."
-            )

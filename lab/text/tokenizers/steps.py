@@ -19,8 +19,8 @@ def tokenization_steps(tokenizer: Tokenizer, text: str) -> TokenizationSteps:
     Parameters
     ----------
     tokenizer
-        The tokenizer as loaded from a checkpoint's ``tokenizer.json``. Pass the same object for the next text, because
-        its merges are cached.
+        The tokenizer as loaded from a checkpoint's ``tokenizer.json``, with truncation and padding off. Pass the same
+        object for the next text, because its merges are cached.
     text
         Any text. The caller must replace lone surrogates.
 
@@ -34,7 +34,5 @@ def tokenization_steps(tokenizer: Tokenizer, text: str) -> TokenizationSteps:
         return wordpiece_steps(tokenizer, text)
     if isinstance(tokenizer.model, models.BPE):
         return bpe_steps(tokenizer, text)
-    raise ValueError(
-        f"The lab explains WordPiece (BERT) and byte-level BPE (GPT-2, RoBERTa, ModernBERT) tokenizers; "
-        f"this one is {type(tokenizer.model).__name__}."
-    )
+    kind = type(tokenizer.model).__name__
+    raise ValueError(f"The lab explains WordPiece (BERT) and byte-level BPE (GPT-2) tokenizers; this one is {kind}.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lab.text.tokenizers.pieces import Span
@@ -54,13 +54,5 @@ def _foreign(character: str) -> bool:
 
 def _other_script(tokenizer: Tokenizer) -> bool:
     """Return whether many words of the vocabulary are not written in Latin letters."""
-    letters = [*_letters(tokenizer.get_vocab())]
-    return sum(each > "\u024f" for each in letters) > _KNOWS * len(letters)
-
-
-def _letters(vocabulary: Sequence[str] | dict[str, int]) -> Iterator[str]:
-    """Yield the first letter of each token that has a letter."""
-    for token in vocabulary:
-        first = next((each for each in token if each.isalpha()), None)
-        if first is not None:
-            yield first
+    firsts = [first for token in tokenizer.get_vocab() if (first := next(filter(str.isalpha, token), None))]
+    return sum(each > "\u024f" for each in firsts) > _KNOWS * len(firsts)

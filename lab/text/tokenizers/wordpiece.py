@@ -7,17 +7,16 @@ continues the word, until nothing is left. Entries that continue a word are mark
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from lab.text.tokenizers.added_tokens import Segment, split_added_tokens
-from lab.text.tokenizers.normalization import AlignedText, StageName, bert_stages
-from lab.text.tokenizers.pieces import Piece, PieceSteps, PreToken, Span, require_encodable
+from lab.text.tokenizers.library import Unit, handed_over, normalized, placed, require_parts
+from lab.text.tokenizers.pieces import Piece, PieceSteps, PreToken, Span
 
-_WORDS = pre_tokenizers.BertPreTokenizer()  # cuts at white space, and makes each punctuation mark a word
+StageName = Literal["clean_text", "handle_chinese_chars", "strip_accents", "lowercase"]
 WhyUnknown = Literal["no piece matches", "too many characters"]
 
 
@@ -96,19 +95,9 @@ class WordSteps(PreToken):
         """
         if self.added or self.unknown == "too many characters":
             return ()
-        tried: list[Lookup] = []
-        start = 0
-        for match in self.matches:
-            tried.extend(self._failures(start, match.end + 1))
-            tried.append(match)
-            start = match.end
-        tried.extend(self._failures(start, start + 1))
-        return tuple(tried)
-
-    def _failures(self, start: int, shortest_end: int) -> Iterator[Lookup]:
-        prefix = self.continuing_prefix if start > 0 else ""
-        for end in range(len(self.text), shortest_end - 1, -1):
-            yield Lookup(prefix + self.text[start:end], start, end, None)
+        # The word met no other entry of the vocabulary, because the first one that it meets is taken.
+        entries = {match.candidate: match.token_id for match in self.matches}
+        return tuple(longest_match_first(self.text, entries.get, self.continuing_prefix))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,122 +138,84 @@ def wordpiece_steps(tokenizer: Tokenizer, text: str) -> WordPieceSteps:
         If the tokenizer has other parts, if it lacks an unknown token that the text needs, or if the text has a lone
         surrogate.
     """
-    require_encodable(text)
-    model = _wordpiece_model(tokenizer)
-    stages = _stages(tokenizer)
-    typed = split_added_tokens(tokenizer, [Segment(AlignedText.of(text, 0, ()), None)])
-    segments, shown = _normalize(stages, typed)
-    segments = split_added_tokens(tokenizer, segments, normalized=True)
-    words = tuple(word for segment in segments for word in _segment_words(model, segment))
-    return WordPieceSteps(text, words, shown)
+    model = tokenizer.model
+    require_parts(
+        tokenizer,
+        model=models.WordPiece,
+        pre_tokenizer=pre_tokenizers.BertPreTokenizer,
+        normalizer=normalizers.BertNormalizer,
+    )
+    words = [_cut_word(model, unit) for unit in handed_over(tokenizer, text)]
+    return WordPieceSteps(text, placed(tokenizer, text, words), tuple(_stages(tokenizer, text)))
 
 
-def longest_match_first(model: models.WordPiece, word: str) -> Iterator[Lookup]:
+def longest_match_first(word: str, find: Callable[[str], int | None], continuing_prefix: str) -> Iterator[Lookup]:
     """Cut one word greedily: take the longest piece first, then continue at the end of this piece.
 
-    ``model`` has the vocabulary and the prefix of continuing pieces; ``word`` has at least one character.
+    Parameters
+    ----------
+    word
+        The n characters of the word.
+    find
+        Returns the id of an entry of the vocabulary, and None for any other candidate.
+    continuing_prefix
+        The mark of a piece inside a word.
 
     Yields
     ------
-    The lookups that found a piece. If the word is unknown, the lookups stop before the end of the word.
+    Every lookup. If the word is unknown, the lookups stop when no candidate is left at some place in the word.
     """
     start = 0
     while start < len(word):
-        prefix = model.continuing_subword_prefix if start > 0 else ""
+        prefix = continuing_prefix if start > 0 else ""
         for end in range(len(word), start, -1):
             candidate = prefix + word[start:end]
-            token_id = model.token_to_id(candidate)
-            if token_id is not None:
-                yield Lookup(candidate, start, end, token_id)
+            lookup = Lookup(candidate, start, end, find(candidate))
+            yield lookup
+            if lookup.found:
                 break
         else:
             return
         start = end
 
 
-def _normalize(
-    stages: Mapping[StageName, normalizers.Normalizer], typed: list[Segment]
-) -> tuple[list[Segment], tuple[NormalizationStage, ...]]:
-    shown: list[NormalizationStage] = []
-    segments, before = typed, _join(typed)
-    for done, name in enumerate(stages, start=1):
-        segments = [each.normalized(list(stages.values())[:done]) for each in typed]
-        after = _join(segments)
-        shown.append(NormalizationStage(name, before.text, after.text, after.spans))
-        before = after
-    return segments, tuple(shown)
+def _cut_word(model: models.WordPiece, unit: Unit) -> WordSteps:
+    word, span, prefix = unit.text, unit.span, model.continuing_subword_prefix
+    if unit.added_id is not None:
+        return WordSteps(word, span, (Piece(word, unit.added_id, span),), added=True)
+    if len(word) > model.max_input_chars_per_word:
+        return WordSteps(word, span, (_unknown(model, span),), False, (), prefix, "too many characters")
+    matches = tuple(each for each in longest_match_first(word, model.token_to_id, prefix) if each.found)
+    if not matches or matches[-1].end < len(word):
+        return WordSteps(word, span, (_unknown(model, span),), False, matches, prefix, "no piece matches")
+    pieces = tuple(Piece(each.candidate, each.token_id, span) for each in matches if each.token_id is not None)
+    return WordSteps(word, span, pieces, False, matches, prefix)
 
 
-def _segment_words(model: models.WordPiece, segment: Segment) -> Iterator[WordSteps]:
-    aligned, whole = segment.aligned, segment.added()
-    if whole is not None:
-        yield WordSteps(whole.token, whole.span, (whole,), added=True)
-        return
-    for _, (start, end) in _WORDS.pre_tokenize_str(aligned.text):
-        yield _cut_word(model, aligned.cut(start, end))
-
-
-def _cut_word(model: models.WordPiece, word: AlignedText) -> WordSteps:
-    span = word.span(0, len(word.text))
-    prefix = model.continuing_subword_prefix
-    matches: tuple[Lookup, ...] = ()
-    unknown: WhyUnknown | None = None
-    if len(word.text) > model.max_input_chars_per_word:
-        unknown = "too many characters"
-    else:
-        matches = tuple(longest_match_first(model, word.text))
-        if not matches or matches[-1].end < len(word.text):
-            unknown = "no piece matches"
-    if unknown is not None:
-        pieces: tuple[Piece, ...] = (_unknown_piece(model, span),)
-    else:
-        pieces = tuple(
-            Piece(match.candidate, match.token_id, word.span(match.start, match.end))
-            for match in matches
-            if match.token_id is not None
-        )
-    return WordSteps(word.text, span, pieces, False, matches, prefix, unknown)
-
-
-def _unknown_piece(model: models.WordPiece, span: Span) -> Piece:
+def _unknown(model: models.WordPiece, span: Span) -> Piece:
     token_id = model.token_to_id(model.unk_token)
     if token_id is None:
-        raise ValueError(
-            f"The vocabulary has no unknown token {model.unk_token!r}, which this text needs. "
-            "Add it to the vocabulary, or name the right one as the model's unk_token."
-        )
+        raise ValueError(f"The vocabulary has no unknown token {model.unk_token!r}, but this text needs it. Add it.")
     return Piece(model.unk_token, token_id, span)
 
 
-def _join(segments: list[Segment]) -> AlignedText:
-    return AlignedText(
-        "".join(segment.aligned.text for segment in segments),
-        tuple(span for segment in segments for span in segment.aligned.spans),
-    )
+def _stages(tokenizer: Tokenizer, text: str) -> Iterator[NormalizationStage]:
+    """Yield the stages that are switched on, in the order of application.
 
-
-def _wordpiece_model(tokenizer: Tokenizer) -> models.WordPiece:
-    model = tokenizer.model
-    if not isinstance(model, models.WordPiece):
-        raise ValueError(
-            f"wordpiece_steps needs a WordPiece tokenizer, but this one is {type(model).__name__}. "
-            "tokenization_steps chooses by model type."
-        )
-    if not isinstance(tokenizer.pre_tokenizer, pre_tokenizers.BertPreTokenizer):
-        raise ValueError(
-            "wordpiece_steps explains BERT's pre-tokenizer (BertPreTokenizer), but this tokenizer "
-            f"has {type(tokenizer.pre_tokenizer).__name__}."
-        )
-    return model
-
-
-def _stages(tokenizer: Tokenizer) -> Mapping[StageName, normalizers.Normalizer]:
-    normalizer = tokenizer.normalizer
-    if normalizer is None:
-        return {}
-    if not isinstance(normalizer, normalizers.BertNormalizer):
-        raise ValueError(
-            "wordpiece_steps explains BERT's normalizer (BertNormalizer), but this tokenizer has "
-            f"{type(normalizer).__name__}."
-        )
-    return bert_stages(normalizer)
+    Devlin et al. 2019 say only that the input is WordPiece-tokenized. The stages come from the ``BasicTokenizer`` in
+    the code released with the paper (``tokenization.py``, google-research/bert): clean_text deletes control characters
+    and turns every white space into a plain space; handle_chinese_chars puts spaces around CJK ideographs, so that
+    each becomes a word; strip_accents decomposes letters (NFD) and deletes non-spacing marks; lowercase looks at each
+    character separately. ``strip_accents=None`` means "if lower-casing", as in the released code.
+    """
+    if tokenizer.normalizer is None:
+        return
+    flags = {name: getattr(tokenizer.normalizer, name) for name in get_args(StageName)}
+    if flags["strip_accents"] is None:
+        flags["strip_accents"] = flags["lowercase"]
+    done, before = dict.fromkeys(flags, False), text
+    for name in filter(flags.get, flags):
+        done[name] = True
+        after, spans = normalized(tokenizer, text, normalizers.BertNormalizer(**done))
+        yield NormalizationStage(name, before, after, spans)
+        before = after

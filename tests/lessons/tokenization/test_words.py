@@ -16,8 +16,7 @@ from lab.lessons.tokenization.words import STAGES, about_lookup, about_merge, ab
 from lab.models.encoding import encode
 from lab.models.loading import EMBEDDED, load_model
 from lab.text.tokenizers.bpe import BpeWord, bpe_steps
-from lab.text.tokenizers.normalization import StageName
-from lab.text.tokenizers.wordpiece import WordSteps, wordpiece_steps
+from lab.text.tokenizers.wordpiece import StageName, WordSteps, wordpiece_steps
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from lab.text.tokenizers.bpe import BpeWord, apply_merges, bpe_steps, byte_symbols, split_pre_tokens
+from lab.text.tokenizers.bpe import BpeWord, apply_merges, bpe_steps, byte_symbols
 from tests.text.samples import GPT_SPECIAL, assert_same, byte_level, changed, texts, wordpiece
 from tests.text.tokenizers.test_wordpiece import added_tokens
 
@@ -197,11 +197,11 @@ def test_ignore_merges_takes_a_known_word_whole() -> None:
 
 def test_each_stretch_between_added_tokens_gets_its_prefix_space() -> None:
     steps = bpe_steps(byte_level(add_prefix_space=True), "the</s>the the")
-    assert [(word.text, word.prefixed, word.span) for word in steps.words] == [
-        (" the", True, (0, 3)),
-        ("</s>", False, (3, 7)),
-        (" the", True, (7, 10)),
-        (" the", False, (10, 14)),
+    assert [(word.text, word.span) for word in steps.words] == [
+        (" the", (0, 3)),
+        ("</s>", (3, 7)),
+        (" the", (7, 10)),
+        (" the", (10, 14)),
     ]
     assert [word.added for word in steps.words] == [False, True, False, False]
 
@@ -214,7 +214,7 @@ def test_bytes_of_one_character_share_its_span() -> None:
 
 def test_pre_tokens_keep_one_space_before_a_word() -> None:
     text = "We'll  see 12 cats\n\n!? ½é"  # \s+(?!\S) leaves the last blank of a run behind
-    assert [text[start:end] for start, end in split_pre_tokens(text)] == [
+    assert [word.text for word in bpe_steps(byte_level(), text).words] == [
         *["We", "'ll", " ", " see", " 12", " cats", "\n", "\n", "!?", " ½", "é"]
     ]
 
@@ -231,15 +231,15 @@ def test_merges_of_a_retrained_tokenizer_are_read_again() -> None:
 
 
 def test_refuses_tokenizers_built_otherwise() -> None:
-    with pytest.raises(ValueError, match="needs a BPE tokenizer, but this one is WordPiece"):
+    with pytest.raises(ValueError, match="model BPE, but this tokenizer has WordPiece"):
         bpe_steps(wordpiece(), "a")
     with pytest.raises(ValueError, match="has NoneType"):
         bpe_steps(Tokenizer(models.BPE()), "a")
     normalized = changed(byte_level())
     normalized.normalizer = normalizers.NFKC()
-    with pytest.raises(ValueError, match="have no normalizer but NFC"):
+    with pytest.raises(ValueError, match="normalizer NFC, but this tokenizer has NFKC"):
         bpe_steps(normalized, "a")
-    with pytest.raises(ValueError, match="have no dropout"):
+    with pytest.raises(ValueError, match="without dropout"):
         bpe_steps(merge_list("a b", dropout=0.5), "a")
     with pytest.raises(ValueError, match="lone surrogate"):
         bpe_steps(byte_level(), "\udfff")

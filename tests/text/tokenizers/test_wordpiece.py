@@ -68,6 +68,13 @@ def test_equals_the_library_on_every_kind_of_character() -> None:
             assert_same(tokenizer, wordpiece_steps(tokenizer, text))
 
 
+def test_a_word_spelled_like_an_added_token_may_be_a_word() -> None:
+    the = AddedToken("the", special=True)
+    assert cut("the", changed(wordpiece(), added=[the])).added
+    word = cut("the", changed(wordpiece(), added=[the], encode_special_tokens=True))
+    assert not word.added and word.lookups
+
+
 def test_lookups_go_from_the_longest_candidate_down() -> None:
     word = cut("unaffable", vocabulary("[UNK]", "un", "##aff", "##able", "##a"))
     assert [lookup.candidate for lookup in word.lookups] == [
@@ -164,7 +171,7 @@ def test_the_empty_text_has_no_words() -> None:
 @pytest.mark.parametrize(
     ("tokenizer", "message"),
     [
-        (byte_level(), "needs a WordPiece tokenizer, but this one is BPE"),
+        (byte_level(), "model WordPiece, but this tokenizer has BPE"),
         (Tokenizer(models.WordPiece({"a": 0})), "has NoneType"),
     ],
 )

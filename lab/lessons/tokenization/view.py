@@ -111,7 +111,7 @@ def _show_agreement(view: TokenizationView) -> None:
     icon = ":material/verified:" if wrong is None else ":material/error:"
     with view.page.header.badge.container(), st.popover(label, icon=icon, on_change="rerun", key="agreement") as badge:
         if badge.open:
-            same = "Tokens, ids and characters are the same."
+            same = "Tokens and ids are the same. (The library itself finds the words in the text.)"
             st.markdown(
                 "The lab cuts your text twice: with the steps of this lesson, and with the library *tokenizers*, "
                 "whose tokens the model reads. "

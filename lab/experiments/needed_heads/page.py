@@ -13,7 +13,7 @@ from lab.charts.base.axes import Scale
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.course.words import capital, escaped, in_words, signed
 from lab.evidence.reasons import LABELS, Wording, why
-from lab.evidence.verdicts import HOLDS, Verdict
+from lab.evidence.verdicts import HOLDS, Because, Verdict
 from lab.experiments.needed_heads import claims
 from lab.experiments.needed_heads.ablations import ABLATIONS, without_each_head
 from lab.experiments.needed_heads.claims import EACH, MARGIN, NEEDED, MeasuredWay, TestedClaim, name_of
@@ -39,9 +39,7 @@ CLAIMS = {
     claims.PRUNED: "Four fifths of the heads can be removed",
 }
 # The published results: tables 1, 2 and 3 and §4 of Michel et al. 2019, and Voita et al. 2019.
-# The effect that the verdict on each claim judges.
-_SHARE, _LEFT = "The share above one half", f"What is left of {POINTS}"
-_EFFECTS = {EACH: _SHARE, NEEDED: "The loss", claims.HURTS: "The gain", claims.ONE: _SHARE, claims.FIFTH: _LEFT}
+_EFFECTS = {NEEDED: "The loss", claims.HURTS: "The gain", claims.FIFTH: f"What is left of {POINTS}"}
 PUBLISHED = {
     EACH: "in translation, removing any one of 88 of the 96 heads did not change BLEU significantly",
     NEEDED: "in translation, BLEU fell by 0.53 from 36.05 without head 6 of layer 1",
@@ -50,9 +48,7 @@ PUBLISHED = {
     claims.FIFTH: "20 % of the heads in translation, 40 % in BERT",
     claims.PRUNED: "38 of 48 heads, for at most 0.15 BLEU (Voita et al.)",
 }
-# Where a share is so near to one half, the count decides nothing.
-_NEAR_HALF = 0.05
-# The rule that each verdict follows.
+_NEAR_HALF = 0.05  # a share so near to one half decides nothing
 RULES = (
     "Each head is removed in two ways: it writes 0, or its mean over the sentence. The verdict uses the way that "
     f"supports the claim less. **At little cost** means that the accuracy falls by clearly less than {POINTS}, a "
@@ -67,10 +63,9 @@ RULES = (
     "- *In most layers, one head is enough* holds if, in more than half of the layers, all heads but the one that "
     "alone gives the highest logit difference on A can be removed at little cost on B. This share has bounds, too.\n"
     "- *A fifth of the heads* holds if the heads with the lowest I_h on A can be removed together at little cost on B."
-    f"\n\nThe papers report no figure on this scale. So a loss counts from {100 * claims.BOUNDS[NEEDED]:.0f} points "
-    f"of accuracy on, a gain from {100 * claims.BOUNDS[claims.HURTS]:.0f} point on, and a share from a tenth above "
-    "one half on. Only the two claims about the loss or gain without one head are compared with the untrained twin. "
-    "For the other claims, the twin is no comparison, because it guesses and so has nothing to lose."
+    f"\n\nNo paper has a figure on this scale. So a loss counts from {100 * claims.BOUNDS[NEEDED]:.0f} points of "
+    f"accuracy on, a gain from {100 * claims.BOUNDS[claims.HURTS]:.0f} point, and a share from a tenth above one half. "
+    "Only a loss or gain without one head is compared with the untrained twin, which guesses: it has nothing to lose."
 )
 
 
@@ -118,10 +113,10 @@ def effect_map(model: LoadedModel) -> Heatmap:
 def effect_frame(found: NeededTest) -> pd.DataFrame:
     """One line for each head, the most needed first: the change of the logit difference, and of the accuracy."""
     effect, gained = found.effect, gains(found.changed, found.plain).mean(axis=-1)
+    heads = {"head": [name_of(place) for place in np.ndindex(found.shape)]}
     columns = {"change": effect.mean, "low": effect.low, "high": effect.high, "p (Holm)": effect.p}
-    columns["change of the accuracy"] = gained
-    frame = pd.DataFrame({name: each.reshape(-1) for name, each in columns.items()})
-    frame.insert(0, "head", [name_of(place) for place in np.ndindex(found.shape)])
+    frame = pd.DataFrame(heads | {name: each.reshape(-1) for name, each in columns.items()})
+    frame["clear"], frame["change of the accuracy"] = effect.clear.reshape(-1), gained.reshape(-1)
     return frame.sort_values("change", ignore_index=True)
 
 
@@ -130,7 +125,7 @@ def meaning_of(found: NeededTest, model_id: str) -> str:
     each, clear = found.row(EACH), found.effect.clear
     if each.untestable:
         return why_of(each)
-    cheap = f"{round(each.decides.low * clear.size)} heads clearly cost less than {POINTS} of accuracy each"
+    cheap = f"{round(each.decides.low * clear.size)} of them clearly cost less than {POINTS} of accuracy each"
     verdict, most = each.judged.verdict, "most heads can be removed alone at little cost"
     said = capital(most) if verdict in HOLDS else f"The claim that {most} is *{LABELS[verdict]}* here"
     others = [row for row in found.rows if row.id != EACH and row.judged.verdict is not Verdict.NOT_TESTABLE]
@@ -186,7 +181,13 @@ def why_of(row: TestedClaim) -> str:
         return f"With all heads, the model is right in {row.right:.0%} of the pairs, not clearly better than guessing."
     if row.untestable == claims.RETRAINED:
         return "Voita et al. continue training while they prune. The lab does not retrain any weights."
-    return why(row.judged, Wording(_EFFECTS[row.id], 100, 1))
+    own, because = row.decides, row.judged.because
+    if row.bounded and because is Because.TOO_WIDE:
+        return f"The share may be anything from {100 * own.low:.1f} to {100 * own.high:.1f} percent."
+    if row.id == claims.FIFTH and because is Because.REACHES:
+        p = f"(p = {row.p:.2g}, corrected for the number of claims)"
+        return f"That the loss is less than {POINTS} is not clear {p}: it may be {100 * own.high:.1f}."
+    return why(row.judged, Wording(_EFFECTS.get(row.id, "The share above one half"), 100, 1))
 
 
 # Further tables in docs/reproduced.md.
@@ -274,7 +275,7 @@ EXPERIMENT = Experiment(
     caption=lambda _, found: (
         f"Each cell is a mean over {len(found.pairs)} pairs, with a head that writes 0. The **logit difference** says "
         "how much the model prefers the right form. Below 0, this preference is weaker without the head; above 0, it "
-        "is stronger. “Numbers and files” says which changes are clear."
+        "is stronger. The table in the figure’s corner says which changes are clear."
     ),
     meaning=meaning_of,
     claims=lambda found: [line(row) for row in found.rows],

@@ -12,7 +12,7 @@ import streamlit as st
 from lab.charts.cells.heatmap import Heatmap
 from lab.course.words import capital, escaped, head_name, in_words
 from lab.evidence.pairs import can_be_asked
-from lab.evidence.reasons import Wording, why
+from lab.evidence.reasons import LABELS, Wording, why
 from lab.evidence.verdicts import HOLDS
 from lab.experiments.patching import claims
 from lab.experiments.patching.cases import show_pairs
@@ -64,8 +64,8 @@ COMPARED = {
 # Said with the verdict, whichever it is.
 BY_CONSTRUCTION = "This is nearly true by construction: before attention has moved anything, only the subject differs."
 LENGTHS = (
-    "{longer} In the layers that are compared, the network’s output is {network:.2f} times as long as the vector that "
-    "enters the layer, and attention’s {attention:.2f} times."
+    "{longer} The network’s output in layer {ffn} is {network:.2f} times as long as the vector that enters the layer, "
+    "and attention’s in layer {at} {attention:.2f} times."
 )
 LONGER, NOT_LONGER = "But a longer vector can carry more.", "The network’s vector is not the longer one."
 REWORDED = (
@@ -175,9 +175,10 @@ def held(found: PatchingTest) -> str:
     failed = {row.claim.id for row in about if row.judged.verdict not in HOLDS}
     count = in_words(len(names - failed)) if names - failed else "none"
     holds = "holds" if len(names - failed) < 2 else "hold"
-    told = f"Of the three claims about places that are not true by construction, {count} clearly {holds} both ways"
-    open = " and ".join(f"“{SAYS[each]}”" for each in SAYS if each in failed)
-    return f"{told}, but not {open}." if failed and names - failed else f"{told}."
+    told = f"Apart from the first claim, which is nearly true by construction, {count} of the three about places"
+    verdicts = {row.claim.id: LABELS[row.judged.verdict] for row in about if row.judged.verdict not in HOLDS}
+    open = " and ".join(f"“{SAYS[each]}” is *{verdicts[each]}*" for each in SAYS if each in failed)
+    return f"{told} {holds} both ways; {open}." if failed and names - failed else f"{told} {holds} both ways."
 
 
 def line(found: PatchingTest, row: PatchingRow) -> ClaimLine:
@@ -208,7 +209,7 @@ def why_of(found: PatchingTest, row: PatchingRow) -> str:
         chosen = found.chosen(row.claim.direction).subject
         sizes = {"attention": found.lengths[chosen.attention, 0], "network": found.lengths[chosen.ffn, 1]}
         longer = LONGER if sizes["network"] > sizes["attention"] else NOT_LONGER
-        return f"{told} {LENGTHS.format(longer=longer, **sizes)}"
+        return f"{told} {LENGTHS.format(longer=longer, ffn=chosen.ffn + 1, at=chosen.attention + 1, **sizes)}"
     return told
 
 
@@ -236,8 +237,9 @@ def method(_: LoadedModel) -> str:
         "**patch**. How far a vector **suffices** is how much of the difference between the two words it recovers: "
         "(patched − corrupt) / (clean − corrupt), each a logit of the right word minus that of the wrong word. The "
         "other way round, we put a corrupt vector into the clean run: what is lost says how much the part is "
-        f"**needed**. A template makes {PAIRS} pairs. Layers are chosen on half **A** and measured on half **B**, "
-        f"which has other subjects. A pair whose two runs differ by less than {SMALL} logits is left out.\n\n"
+        f"**needed**. A template makes {PAIRS} pairs. Layers are chosen on half **A** of the subjects and measured on "
+        "half **B**, the other subjects, which need not make as many pairs. A pair whose two runs differ by less than "
+        f"{SMALL} logits is left out.\n\n"
         f"The **untrained twin** is the same model with random weights. It is drawn {TWINS} times, and {TWIN_PAIRS} "
         "pairs of each half are patched in each; its interval holds the spread of the draws. Verdicts compare logits, "
         "as a share of the twin’s tiny difference is mostly noise. But then a twin whose two runs hardly differ cannot "

@@ -60,7 +60,7 @@ def with_row(found: NeededTest, claim: str, **changes: Any) -> NeededTest:
 def test_the_meaning_is_made_from_the_verdicts(found: NeededTest) -> None:
     said, table, each = page.meaning_of(found, "m"), effect_frame(found), found.row(EACH)
     assert f"**{(table['p (Holm)'] < 0.05).sum()}** of the {len(table)} heads" in said
-    assert f" {round(min(each.zero.low, each.mean.low) * len(table))} heads clearly cost" in said
+    assert f" {round(min(each.zero.low, each.mean.low) * len(table))} of them clearly cost" in said
     assert (f"*{LABELS[each.judged.verdict]}*" in said) == (each.judged.verdict not in HOLDS)
     for row in found.rows[1:]:
         assert (f"“{page.CLAIMS[row.id]}”" in said) == (row.judged.verdict in HOLDS)

@@ -266,6 +266,11 @@ def titles(at: AppTest) -> list[str]:
     return found
 
 
+def shows_claims(at: AppTest) -> bool:
+    """The page has the table of the claims."""
+    return any('class="claims"' in block.proto.body for block in at.get("html"))
+
+
 def claims(at: AppTest) -> pd.DataFrame:
     """The claims of an experiment's table, by the names of its columns, as texts."""
     (table,) = [body for each in at.get("html") if 'class="claims"' in (body := each.proto.body)]

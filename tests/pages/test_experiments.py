@@ -26,7 +26,7 @@ from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.jobs import Stopped
 from lab.models.loading import LoadedModel, load_model
 from lab.ui import long_work
-from tests.pages.apptest import Offer, claims, reveal, visit, words, worked
+from tests.pages.apptest import Offer, claims, reveal, shows_claims, visit, words, worked
 
 PAGE = "30_Grammar.py"
 MODELS = ("lab-bert", "lab-gpt2")
@@ -51,11 +51,6 @@ def everything(at: AppTest) -> str:
     """All that can be read, tables and buttons included."""
     tables = "\n".join(str(frame.value) for frame in at.dataframe)
     return "\n".join([words(at), tables, *(radio.label for radio in at.radio), *(b.label for b in at.button)])
-
-
-def shows_claims(at: AppTest) -> bool:
-    """The page has the table of the claims."""
-    return any('class="claims"' in block.proto.body for block in at.get("html"))
 
 
 @pytest.mark.parametrize("model_id", MODELS)

@@ -18,8 +18,8 @@ from lab.experiments.needed_heads.try_it import heads_of, without
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.loading import load_model
 from lab.ui.experiments.claim_table import NOTHING
-from tests.pages.apptest import Offer, claims, reveal, visit, words, worked
-from tests.pages.test_experiments import endless_at_first, everything, frames, press, shows_claims
+from tests.pages.apptest import Offer, claims, reveal, shows_claims, visit, words, worked
+from tests.pages.test_experiments import endless_at_first, everything, frames, press
 
 PAGE = "32_Needed_heads.py"
 MODELS = ("lab-bert", "lab-gpt2")

@@ -59,10 +59,12 @@ def test_what_was_used_longest_ago_makes_room() -> None:
 
 def test_what_is_larger_than_the_room_is_not_kept() -> None:
     memo, subject = Memo(5_000), Subject()
-    calls, make = counting(6_000)
+    (calls, make), (few, small) = counting(6_000), counting(8)
+    memo.get(subject, "small", small)
     memo.get(subject, "a", make)
     memo.get(subject, "a", make)
-    assert len(calls) == 2
+    memo.get(subject, "small", small)
+    assert len(calls) == 2 and len(few) == 1, "and nothing else had to go for it"
 
 
 def test_the_newest_may_be_larger_than_the_room() -> None:

@@ -72,6 +72,11 @@ def test_a_class_of_a_hundred_hardly_waits(rooms: Rooms, clock: Time, spread: fl
     assert len(crowd(rooms, clock, code, [chance.uniform(0, spread) for _ in range(100)], spread + longest)) == 100
 
 
+def test_at_one_moment_so_many_come_in_and_no_more(rooms: Rooms, clock: Time) -> None:
+    code, _ = rooms.create()
+    assert sum(comes_in(rooms, code, f"visit {number}") for number in range(2 * AT_ONCE)) == AT_ONCE
+
+
 def test_a_crowd_comes_in_at_a_bounded_rate_and_the_teacher_is_told(rooms: Rooms, clock: Time) -> None:
     code, _ = rooms.create()
     assert not state(rooms, code).is_crowded

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lab.analysis.tasks.probing import LabelledTask, accuracy, folds, right
-from lab.analysis.tasks.teaching import Examples, learned, partners, products_of, rise, sizes_to, standing
+from lab.analysis.tasks.teaching import Examples, _draws, learned, partners, products_of, rise, sizes_to, standing
 
 # Eight sentences in four pairs: the first number tells the label, the others the pair.
 TRUTH = (True, False) * 4
@@ -56,6 +56,25 @@ def test_the_last_point_of_the_curve_is_how_the_classifier_stands() -> None:
     assert found is not None and now is not None
     assert found.sizes == (2, 4)
     assert found.mean[-1] == found.low[-1] == found.high[-1] == now.share
+
+
+def test_the_band_of_the_curve_holds_four_fifths_of_the_draws() -> None:
+    """Each draw is taught alone, and judged as the list of a learner is."""
+    truth, random = (True, False) * 20, np.random.default_rng(0)
+    noisy = random.normal(size=(40, 8)) + np.array(truth)[:, None]
+    products, groups = products_of(noisy.astype(np.float32)), tuple(range(40))
+    found = rise(products, examples := Examples((*truth[:20], *[None] * 20), truth, groups))
+    assert found is not None
+    outside = 0
+    for at, size in enumerate(found.sizes[:-1]):
+        drawn = _draws(examples, size)
+        assert drawn is not None and len(drawn) > 10
+        taught = (Examples(tuple(truth[i] if i in one else None for i in range(40)), truth, groups) for one in drawn)
+        shares = [now.share for each in taught if (now := standing(products, each)) is not None]
+        ends = np.quantile(shares, (0.1, 0.9))
+        assert (found.low[at], found.mean[at], found.high[at]) == pytest.approx((ends[0], np.mean(shares), ends[1]))
+        outside += min(shares) < ends[0]
+    assert outside, "some draws are below the band"
 
 
 def test_own_sentences_are_judged_by_classifiers_that_have_not_learned_them() -> None:

@@ -56,6 +56,7 @@ def test_too_many_and_too_long_sentences_are_left_out_and_said() -> None:
     assert len(now.own) == MOST and f"{500 - MOST} sentences were left out" in notes[0]
     now, notes = added(EMPTY, "x" * (LONGEST + 1))
     assert now.own == () and str(LONGEST) in notes[0]
+    assert added(EMPTY, "x" * LONGEST) == (VisitLabels(own=(("x" * LONGEST, None),)), [])
     assert added(EMPTY, " \n ")[1] == ["Write a sentence first."]
 
 

@@ -168,12 +168,13 @@ def test_a_large_sum_of_finite_numbers_is_no_reason(folder: Path) -> None:
     load_model(folder)
 
 
-def test_the_tokenizer_of_a_larger_model(folder: Path) -> None:
+@pytest.mark.parametrize("more", [1, 7])
+def test_the_tokenizer_of_a_larger_model(folder: Path, more: int) -> None:
     content = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
     size = len(content["model"]["vocab"])
-    content["model"]["vocab"] |= {f"extra{i}": size + i for i in range(7)}
+    content["model"]["vocab"] |= {f"extra{i}": size + i for i in range(more)}
     (folder / "tokenizer.json").write_text(json.dumps(content))
-    refused(folder, f"the tokenizer knows {size + 7} tokens", f"the model only {size}", "tokenizer of another model")
+    refused(folder, f"the tokenizer knows {size + more} tokens", f"the model only {size}", "tokenizer of another model")
 
 
 def test_a_hole_in_the_vocabulary_does_not_hide_an_id_without_a_row(folder: Path) -> None:

@@ -68,7 +68,9 @@ def test_a_link_that_is_too_long_is_cut_and_keeps_its_first_values() -> None:
 
 def test_nobody_empties_the_caches_of_all_or_asks_where_files_go() -> None:
     assert bounded(BackMsg(stop_script=True))
-    assert not bounded(BackMsg(stop_script=True, debug_last_backmsg_id="x" * MOST_BYTES)), "too large for any message"
+    large = BackMsg()
+    large.backend_operation_request.request_id = "x" * MOST_BYTES
+    assert not bounded(large), "too large for a message of any kind"
     assert not bounded(BackMsg(clear_cache=True))
     assert not bounded(BackMsg(file_urls_request=FileURLsRequest(file_names=["a"])))
 

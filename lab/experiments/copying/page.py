@@ -118,7 +118,7 @@ def meaning_of(found: CopyingTest, model_id: str) -> str:
     if len(held) == len(found.rows) > 1 and found.source is not None:
         return (
             f"{said} {head_name(found.source).capitalize()} gives {found.previous[found.source]:.2f} of its attention "
-            "to the previous token. So both heads of the claim are there, and the model copies with them."
+            "to the previous token. So two such heads are there, and the model copies with them."
         )
     return f"{said} Of the {len(found.rows)} removals in the table, {len(held)} cost what the claim says."
 

@@ -14,7 +14,7 @@ from lab.course.words import escaped, head_name, listed
 from lab.evidence.kind_rules import in_words
 from lab.evidence.relation_cases import between_words, find_cases
 from lab.evidence.treebank import gum, halves
-from lab.evidence.verdicts import ALPHA, HOLDS, Verdict
+from lab.evidence.verdicts import HOLDS, Verdict
 from lab.experiments.grammar.cases import DIRECTIONS, WORDS, show_cases
 from lab.experiments.grammar.measure import (
     LOOKS_BACK,
@@ -169,16 +169,15 @@ def meaning_of(found: GrammarTest, model_id: str) -> str:
     if len(beyond) > len(held):
         others = f"in the other {len(beyond) - len(held)}" if held else "there"
         said += (
-            f" Beside the distance and the twin alone, as in the paper, the claim holds in {len(beyond)}; {others}, it "
+            f" Beside the distance alone, as in the paper, the claim holds in {len(beyond)}; {others}, it "
             "may be enough to know kinds of words."
         )
     return f"{said} {_compared(max(held or beyond, key=gain))}" if beyond else said
 
 
 def is_beyond_distance(row: RelationRow) -> bool:
-    """Return whether the head is clearly better than the best fixed distance and than the untrained twin's head."""
-    effect = row.judged.effect
-    return effect.clear and effect.twin is not None and effect.twin.p < ALPHA
+    """Return whether the head is clearly better than the best fixed distance."""
+    return row.judged.effect.clear
 
 
 def _compared(row: RelationRow) -> str:
@@ -242,7 +241,7 @@ def method(model: LoadedModel) -> str:
         "relation, a head names the word that it attends to most. Special tokens and the word itself do not count. "
         "The best fixed distance always names the word at the distance that is right most often. The rule by kinds of "
         "words starts at the same word as the head, and names the nearest word to the left or right that has one of a "
-        "few parts of speech, by the lab’s tagger. "
+        "few parts of speech, by the lab’s tagger: the commonest one to five of the words that are sought. "
         f"For each relation, the best head and both rules are chosen on half **A** ({a} sentences) and measured on "
         f"half **B** ({b} sentences from other documents). Then the head reads {len(gum().sentences):,} sentences of "
         "UD English **GUM**, which were not used for choosing. The rows *prep* and *all* of the paper’s table have no "

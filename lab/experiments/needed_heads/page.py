@@ -134,7 +134,7 @@ def meaning_of(found: NeededTest, model_id: str) -> str:
     named = f" ({'; '.join(held)})" if held else ""
     return (
         f"**{int(clear.sum())}** of the {clear.size} heads of {escaped(model_id)} clearly change the model’s "
-        f"preference for the right form, but a weaker preference may give the same answer. Counted in right answers: "
+        f"preference for the right form, but a changed preference may give the same answer. Counted in right answers: "
         f"{said[0].lower() + said[1:]}, as {cheap}. Of the other {in_words(len(others))} claims that can be tested "
         f"here, {count} clearly {'hold' if len(held) > 1 else 'holds'}{named}."
     )
@@ -185,8 +185,8 @@ def why_of(row: TestedClaim) -> str:
     if row.bounded and because is Because.TOO_WIDE:
         return f"The share may be anything from {100 * own.low:.1f} to {100 * own.high:.1f} percent."
     if row.id == claims.FIFTH and because is Because.REACHES:
-        p = f"(p = {row.p:.2g}, corrected for the number of claims)"
-        return f"That the loss is less than {POINTS} is not clear {p}: it may be {100 * own.high:.1f}."
+        p = f"p is {row.p:.2g}, corrected for the number of claims"
+        return f"That the loss is less than {POINTS} is not clear: {p}."
     return why(row.judged, Wording(_EFFECTS.get(row.id, "The share above one half"), 100, 1))
 
 

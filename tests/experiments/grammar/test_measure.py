@@ -225,6 +225,33 @@ def test_what_ships_counts_as_the_treebank_does(model_id: str) -> None:
     assert len(ewt()) == sum(len(half.sentences) for half in halves())
 
 
+def test_a_rule_starts_at_the_word_where_its_head_starts(found: GrammarTest) -> None:
+    """From the other word, it would answer another question, and an easier one."""
+    shipping = [known(load_model(model_id)) for model_id in SHIPPED]
+    for result in (found, *shipping):
+        assert result is not None and len(result.rows) > 5
+        assert [row.rule.end for row in (*result.rows, *result.elsewhere)] == [
+            row.end for row in (*result.rows, *result.elsewhere)
+        ]
+
+
+def test_what_a_rule_names_is_counted_word_by_word() -> None:
+    """On half B, from the head's end of each relation to the first word of these kinds on one side."""
+    result, sentences = known(load_model("lab-minilm")), halves()[1].sentences
+    assert result is not None
+    counted = dict.fromkeys((row.relation for row in result.rows), 0)
+    for sentence, tags in zip(sentences, tags_of(sentences).tagger, strict=True):
+        for row in result.rows:
+            for dependent, (head, relation) in enumerate(zip(sentence.heads, sentence.relations, strict=True)):
+                if relation != row.relation or not head:
+                    continue
+                start, sought = (dependent, head - 1) if row.end == 0 else (head - 1, dependent)
+                way = range(start + 1, len(tags)) if row.rule_side > 0 else range(start - 1, -1, -1)
+                reached = [word for word in way if tags[word] in row.rule_kinds.split()]
+                counted[relation] += reached[:1] == [sought]
+    assert counted == {row.relation: row.rule_right for row in result.rows}
+
+
 def test_a_stale_result_is_not_used(tmp_path: Path, found: GrammarTest) -> None:
     where = shipped.folder("grammar", "a-model", tmp_path)
     assert shipped.read(where, GrammarTest, "m", "d") is None

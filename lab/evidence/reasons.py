@@ -58,8 +58,8 @@ _RULES: dict[Verdict, str] = {
         "interval of its effect is above 0, and as narrow as the rule asks of the model’s own interval, or above it."
     ),
     Verdict.NO_BETTER_THAN_A_RULE: (
-        "**No better than a rule**: the effect is clearly above 0 and above the twin’s effect, but a simple rule that "
-        "knows nothing of what is claimed is right as often, or more often: the model’s lead is less than would count."
+        "**No better than a rule**: the effect is clearly above 0 and above the twin’s effect, but a simple rule, "
+        "which reads no model, is right as often, or more often: the model’s lead is less than would count."
     ),
     Verdict.SMALLER: (
         "**Smaller** or **larger**: the effect is clearly above 0, above the twin’s effect and above the "

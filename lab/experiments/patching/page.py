@@ -238,7 +238,7 @@ def method(_: LoadedModel) -> str:
         "(patched − corrupt) / (clean − corrupt), each a logit of the right word minus that of the wrong word. The "
         "other way round, we put a corrupt vector into the clean run: what is lost says how much the part is "
         f"**needed**. A template makes {PAIRS} pairs. Layers are chosen on half **A** of the subjects and measured on "
-        "half **B**, the other subjects, which need not make as many pairs. A pair whose two runs differ by less than "
+        "half **B**, the other subjects, which may make fewer pairs. A pair whose two runs differ by less than "
         f"{SMALL} logits is left out.\n\n"
         f"The **untrained twin** is the same model with random weights. It is drawn {TWINS} times, and {TWIN_PAIRS} "
         "pairs of each half are patched in each; its interval holds the spread of the draws. Verdicts compare logits, "
@@ -248,7 +248,7 @@ def method(_: LoadedModel) -> str:
 
 
 NOTE = (
-    "Each figure is the first number minus the second, a mean over the pairs of B with its 95 % interval (drawn anew: "
+    "Each figure is the first number minus the second, a mean over the pairs of B with its 95 % interval (over "
     "nouns, verbs and twins). *Suffices*: a clean vector in the corrupt run; *needed*: a corrupt vector in the clean "
     "run."
 )

@@ -102,8 +102,9 @@ def _show_jobs(found: Sequence[Notable]) -> None:
     st.markdown(
         "The jobs are measured on UD English EWT dev, which are sentences whose grammar people marked. Copying is "
         "measured on random tokens that occur twice. A head is named by layer and number: 3-1 is head 1 of layer 3. "
-        "**Rule** is the score of what knows nothing of the head: for a relation, the better one of the best fixed "
-        "distance and a rule by kinds of words, such as the nearest noun to the left; for other jobs, a uniform head, "
+        "**Rule** is the score of a rule that knows nothing of the head: for a relation, the better one of the best "
+        "fixed distance and a rule by kinds of words, such as the nearest noun to the left; for other jobs, a uniform "
+        "head, "
         "which for “looks at all tokens alike” does just that. The best of many heads is chosen and measured on the "
         "same sentences, so its score is a little too high."
     )

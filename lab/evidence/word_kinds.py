@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain, combinations, product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +24,7 @@ from lab.text.tags.pipeline import tagged_words
 if TYPE_CHECKING:
     from lab.evidence.relation_cases import Cases
 
-# A rule stops at up to this many kinds of words: the commonest kinds of the words that it seeks.
+# A rule stops at some of the commonest kinds of the words that it seeks, and this many kinds are tried.
 MOST_KINDS = 5
 LEFT, RIGHT = -1, 1
 TagsOf = Sequence[tuple[str, ...]]  # the kind of each word, sentence by sentence
@@ -66,12 +67,22 @@ class KindRule:
 
     def right(self, cases: Cases, tags: TagsOf) -> NDArray[np.bool_]:
         """Return, for each case, (N,), whether the rule names the right word."""
-        ends = cases.dependent, cases.head
+        return self.steps(cases, tags) == self.side * _away(cases, self.end)
+
+    def steps(self, cases: Cases, tags: TagsOf) -> NDArray[np.float64]:
+        """Return, for each case, (N,), how many words away the named word is; inf if the rule names no word."""
+        starts = cases.sought[:, 1 - self.end].tolist()
         found = [
-            self.named(tags[sentence], word)
-            for sentence, word in zip(cases.sentence.tolist(), ends[self.end].tolist(), strict=True)
+            self.named(tags[sentence], word) for sentence, word in zip(cases.sentence.tolist(), starts, strict=True)
         ]
-        return np.array(found, dtype=np.int64) == ends[1 - self.end]
+        return np.array(
+            [abs(at - start) if at >= 0 else np.inf for at, start in zip(found, starts, strict=True)], dtype=np.float64
+        )
+
+
+def _away(cases: Cases, end: int) -> NDArray[np.int64]:
+    """Return, for each case, (N,), how far to the right of the word where a rule starts the right word is."""
+    return cases.sought[:, end] - cases.sought[:, 1 - end]
 
 
 def tags_of(sentences: Sequence[Sentence]) -> Tags:
@@ -87,13 +98,17 @@ def _tagged(sentences: tuple[tuple[str, ...], ...]) -> TagsOf:
 def best_rule(cases: Cases, tags: TagsOf, ends: Collection[int] = (0, 1)) -> KindRule:
     """Return the rule that is right most often in ``cases``; of equal rules, the first one with the fewest kinds.
 
-    Only rules that start at one of the ``ends`` are tried.
+    All sets of the :data:`MOST_KINDS` commonest kinds are tried, and only rules that start at one of the ``ends``.
     """
-    candidates = []
-    for end in ends:
-        sought = cases.dependent if end else cases.head
-        words = zip(cases.sentence.tolist(), sought.tolist(), strict=True)
+    best, most_right = KindRule(0, LEFT, ()), (-1, 0)
+    for end, side in product(ends, (LEFT, RIGHT)):
+        words = zip(cases.sentence.tolist(), cases.sought[:, end].tolist(), strict=True)
         common = [kind for kind, _ in Counter(tags[sentence][word] for sentence, word in words).most_common(MOST_KINDS)]
-        kinds = [tuple(sorted(common[:most])) for most in range(1, len(common) + 1)]
-        candidates += [KindRule(end, side, each) for each in kinds for side in (LEFT, RIGHT)]
-    return max(candidates, key=lambda rule: (rule.right(cases, tags).sum(), -len(rule.kinds)))
+        # A set of kinds names the nearest of the words that its kinds name one by one.
+        steps = {kind: KindRule(end, side, (kind,)).steps(cases, tags) for kind in common}
+        away = side * _away(cases, end)
+        for kinds in chain.from_iterable(combinations(common, size) for size in range(1, len(common) + 1)):
+            right = int((np.min([steps[kind] for kind in kinds], axis=0) == away).sum())
+            if (right, -len(kinds)) > most_right:
+                best, most_right = KindRule(end, side, tuple(sorted(kinds))), (right, -len(kinds))
+    return best

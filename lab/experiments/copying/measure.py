@@ -18,7 +18,7 @@ import numpy as np
 
 from lab.analysis.heads.values import Values
 from lab.evidence import shipped
-from lab.evidence.intervals import draws, family_of, mean_interval
+from lab.evidence.intervals import CLAIM_DRAWS, drawn_means, family_of, mean_interval
 from lab.evidence.measurement import Measurement
 from lab.evidence.tables import APART
 from lab.evidence.verdicts import Effect, Judged, TwinEffect, judge
@@ -214,12 +214,11 @@ class CopyingTest(Runs):
     def rows(self) -> tuple[CopyingRow, ...]:
         """The chosen heads in the order of the claim, best head first."""
         each = [_Taken.of(self, kind) for kind in CHOICES if self.run(kind)]
-        weights = draws(len(self.plain.second)) / len(self.plain.second)
-        beyond = weights @ np.stack([one.beyond for one in each], axis=-1)
-        own = family_of(beyond)
-        raised = family_of(weights @ np.stack([one.least_rise for one in each], axis=-1))
-        drawn = weights @ np.stack([one.twin for one in each], axis=-1)
-        twin, apart = family_of(drawn), family_of(beyond - drawn)
+        columns = [[one.beyond, one.least_rise, one.twin] for one in each]
+        drawn = drawn_means(np.array(columns).transpose(2, 1, 0), times=CLAIM_DRAWS)
+        beyond, least_rise, untrained = drawn.transpose(1, 0, 2)
+        own, raised = family_of(beyond), family_of(least_rise)
+        twin, apart = family_of(untrained), family_of(beyond - untrained)
 
         def row(at: int, one: _Taken) -> CopyingRow:
             low, high, p, below = (float(values[at]) for values in (own.low, own.high, own.p, own.p_below))

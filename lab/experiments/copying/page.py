@@ -219,8 +219,8 @@ def caption(_: LoadedModel, found: CopyingTest) -> str:
 
 
 NOTE = (
-    "The loss is taken over the second copy without its first token, in nats. Intervals are from 2,000 draws of the "
-    "texts of half B, with the random heads held fixed. The paper reports no such figure."
+    "The loss is taken over the second copy without its first token, in nats. Intervals are from 50,000 draws of "
+    "the texts of half B, with the random heads held fixed. The paper reports no such figure."
 )
 EXPERIMENT = Experiment(
     measurement=MEASUREMENT,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lab.evidence import shipped
-from lab.evidence.intervals import draws, family_of
+from lab.evidence.intervals import CLAIM_DRAWS, drawn_means, family_of
 from lab.evidence.measurement import Measurement
 from lab.evidence.pairs import can_be_asked
 from lab.evidence.tables import APART
@@ -94,8 +94,8 @@ class ExplanationTest:
             np.stack([each.terms[name][:, 0] - each.terms[name][:, 1] for name in CLAIMS], axis=-1)
             for each in (self.own, self.twin)
         )
-        weights = draws(len(own)) / len(own)
-        found, untrained, beyond = (family_of(weights @ each) for each in (own, twin, own - twin))
+        drawn, twins = np.split(drawn_means(np.hstack([own, twin]), times=CLAIM_DRAWS), 2, axis=1)
+        found, untrained, beyond = (family_of(each) for each in (drawn, twins, drawn - twins))
 
         def row(at: int, name: str) -> TestedOrderClaim:
             first, second = self.own.terms[name].mean(axis=0).tolist()

@@ -225,7 +225,7 @@ _JAIN = ", ".join(f"{task} {signed(gradient - attention, plus=True)}" for task, 
 
 
 NOTE = (
-    "Each figure is the first mean minus the second, text by text, with its 95 % interval (2,000 draws of the texts). "
+    "Each figure is the first mean minus the second, text by text, with its 95 % interval (50,000 draws of the texts). "
     "The untrained twin explains its own predictions."
 )
 EXPERIMENT = Experiment(

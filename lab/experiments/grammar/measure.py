@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.evidence import shipped
-from lab.evidence.intervals import crossed_draws, holm, no_event, p_above, spread
+from lab.evidence.intervals import CLAIM_DRAWS, crossed_draws, holm, no_event, p_above, spread
 from lab.evidence.measurement import Measurement
 from lab.evidence.published import CLARK, Published, lift
 from lab.evidence.relation_cases import Cases, best_offset, find_cases
@@ -380,9 +380,9 @@ def _drawn_shares(right: NDArray[np.bool_], document: NDArray[np.int64], documen
     Documents without a case are drawn, too. A draw without any case is nan.
     """
     sums = np.stack([np.bincount(document, each, minlength=documents) for each in (*right.T, np.ones(len(right)))])
-    weights = np.concatenate(list(crossed_draws(np.arange(documents))))
+    drawn = np.concatenate([weights @ sums.T for weights in crossed_draws(np.arange(documents), times=CLAIM_DRAWS)])
     with np.errstate(invalid="ignore"):
-        return np.asarray((weights @ sums[:-1].T) / (weights @ sums[-1])[:, None])
+        return np.asarray(drawn[:, :-1] / drawn[:, -1:])
 
 
 def _no_case_differs(count: int, offset_right: int) -> tuple[float, float]:

@@ -241,7 +241,7 @@ def method(model: LoadedModel) -> str:
         "relation, a head names the word that it attends to most. Special tokens and the word itself do not count. "
         "The best fixed distance always names the word at the distance that is right most often. The rule by kinds of "
         "words starts at the same word as the head, and names the nearest word to the left or right that has one of a "
-        "few parts of speech, by the lab’s tagger: the commonest one to five of the words that are sought. "
+        "few parts of speech, by the lab’s tagger: any of the five commonest among the words that are sought. "
         f"For each relation, the best head and both rules are chosen on half **A** ({a} sentences) and measured on "
         f"half **B** ({b} sentences from other documents). Then the head reads {len(gum().sentences):,} sentences of "
         "UD English **GUM**, which were not used for choosing. The rows *prep* and *all* of the paper’s table have no "

@@ -184,9 +184,9 @@ def why_of(row: TestedClaim) -> str:
     own, because = row.decides, row.judged.because
     if row.bounded and because is Because.TOO_WIDE:
         return f"The share may be anything from {100 * own.low:.1f} to {100 * own.high:.1f} percent."
-    if row.id == claims.FIFTH and because is Because.REACHES:
-        p = f"p is {row.p:.2g}, corrected for the number of claims"
-        return f"That the loss is less than {POINTS} is not clear: {p}."
+    if row.id == claims.FIFTH and because in (Because.TOO_WIDE, Because.REACHES):
+        ends = f"its interval is from {100 * own.low:.1f} to {100 * own.high:.1f} points, and p is {row.p:.2g}"
+        return f"That the loss is less than {POINTS} is not clear: {ends}, corrected for the number of claims."
     return why(row.judged, Wording(_EFFECTS.get(row.id, "The share above one half"), 100, 1))
 
 

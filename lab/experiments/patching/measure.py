@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from lab.analysis.heads.values import Values
 from lab.evidence import shipped
-from lab.evidence.intervals import crossed_draws, drawn_means, family_of, spread
+from lab.evidence.intervals import CLAIM_DRAWS, crossed_draws, drawn_means, family_of, no_event, spread
 from lab.evidence.lexicon import TEMPLATES
 from lab.evidence.measurement import Measurement
 from lab.evidence.pairs import AskedPair, MinimalPair, PairSet, can_be_asked, encodings, minimal_pairs, shared_words
@@ -33,6 +33,7 @@ from lab.experiments.patching.claims import (
     DIRECTIONS,
     LAST_LAYER,
     LATE,
+    LAYERS,
     LOGITS,
     Chosen,
     PatchClaim,
@@ -168,8 +169,11 @@ class PatchingTest:
 
         def row(at: int, claim: PatchClaim) -> PatchingRow:
             low, high, p, p_below = (float(each[at]) for each in (found.low, found.high, found.p, found.p_below))
+            ours = float(effects[:, at].mean())
+            if claim.unit == LAYERS and not effects[:, at].std():
+                low, high = _no_pair_differs(ours, len(b), self.layers)
             effect = Effect(
-                float(effects[:, at].mean()),
+                ours,
                 low,
                 high,
                 p,
@@ -189,15 +193,17 @@ class PatchingTest:
 
         Both have the same drawn words; of the twins, some are drawn more than once and some not at all.
         """
-        pairs = [row.pair for row in (*self.half(1), *self.twins)]
-        weights = np.concatenate(list(crossed_draws(*shared_words(pairs))))
-        own, other = np.split(weights, [len(effects)], axis=1)
-        with np.errstate(invalid="ignore"):
-            drawn = own @ effects / own.sum(axis=1, keepdims=True)
-            if untrained is None:
-                return drawn, None
-            other = other * np.concatenate(list(crossed_draws([row.twin for row in self.twins], seed=1)))
-            return drawn, other @ untrained / other.sum(axis=1, keepdims=True)
+        words = shared_words([row.pair for row in (*self.half(1), *self.twins)])
+        if untrained is None:
+            return drawn_means(effects, *words, times=CLAIM_DRAWS), None
+        drawn_words = crossed_draws(*words, times=CLAIM_DRAWS)
+        drawn_twins = crossed_draws([row.twin for row in self.twins], times=CLAIM_DRAWS, seed=1)
+        found = list[tuple[Values, Values]]()
+        for weights, times in zip(drawn_words, drawn_twins, strict=True):
+            own, other = np.split(weights, [len(effects)], axis=1)
+            found.append((_weighted(own, effects), _weighted(other * times, untrained)))
+        own, twins = (np.concatenate(each) for each in zip(*found, strict=True))
+        return own, twins
 
     def _untestable(self, claim: PatchClaim) -> str:
         """The reason why half A makes a claim untestable on this model; "" if it can be tested."""
@@ -214,6 +220,20 @@ def _beside(own: Values, twins: Values) -> list[TwinEffect | None]:
     columns = (each.tolist() for each in (found.low, found.high, apart.p, apart.p_below))
     effects = dict(zip(about, (TwinEffect(*each) for each in zip(*columns, strict=True)), strict=True))
     return [effects.get(at) for at in range(len(CLAIMS))]
+
+
+def _no_pair_differs(before: float, count: int, layers: int) -> tuple[float, float]:
+    """Return an interval for ``count`` pairs that all cross ``before`` the last layer by as many layers.
+
+    By the rule of three, few other pairs may cross elsewhere: at worst all in the last layer, or all in the first.
+    """
+    return before * (1 - no_event(count)), before + no_event(count) * (layers - 1 - before)
+
+
+def _weighted(weights: Values, effects: Values) -> Values:
+    """Return the means of ``effects`` (pairs, claims), (draws, claims); nan for a draw of none of these pairs."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(weights @ effects / weights.sum(axis=1, keepdims=True))
 
 
 def _differences(numbers: Values) -> Values:

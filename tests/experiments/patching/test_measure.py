@@ -130,6 +130,18 @@ def test_the_rows_are_half_b(found: PatchingTest) -> None:
             assert not row.claim.direction or (row.twin is not None and row.twin < effect.estimate)
 
 
+def test_where_all_pairs_agree_on_a_layer_the_rule_of_three_gives_the_interval(found: PatchingTest) -> None:
+    """A bootstrap would say that no pair anywhere crosses in another layer."""
+    at, n = [claim.key for claim in CLAIMS].index(f"{LATE} {SUFFICES}"), len(found.half(1))
+    numbers = [row.numbers.copy() for row in found.pairs]
+    for each in numbers:
+        each[at] = found.layers, found.layers - 1
+    same = replace(found, pairs=tuple(replace(row, numbers=to) for row, to in zip(found.pairs, numbers, strict=True)))
+    effect = same.rows[at].effect
+    assert effect.estimate == 1
+    assert (effect.low, effect.high) == pytest.approx((1 - 3 / n, 1 + 3 / n * (found.layers - 2)))
+
+
 def test_what_parts_carry_is_compared_in_logits() -> None:
     """The recovered share times the size of the difference, whichever run prefers the good word."""
     one, other, guess = map(random_maps, range(3))

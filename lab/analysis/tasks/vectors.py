@@ -14,6 +14,7 @@ from lab.models.batches import ProgressFunction, by_length, run_batch, unwatched
 from lab.models.encoding import Encoding, encode, fitted
 from lab.models.memo import once
 from lab.models.trace import outputs
+from lab.models.twin import untrained_twin
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
@@ -103,3 +104,9 @@ def brief(model: LoadedModel, texts: Sequence[str]) -> Brief:
 def together(model: LoadedModel, texts: tuple[str, ...]) -> Brief:
     """:func:`brief` of texts that are the same for all visitors, read once."""
     return brief(model, texts)
+
+
+@once
+def untrained_together(model: LoadedModel, texts: tuple[str, ...]) -> Brief:
+    """The same by the model's untrained twin, which is drawn for it and then goes; its vectors stay."""
+    return brief(untrained_twin(model), texts)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from lab.analysis.words.predictions import Prediction
+from lab.analysis.words.predictions import Prediction, prediction_at
 from lab.models.memo import once
 from lab.models.trace import Trace, trace_encoding
 from lab.models.twin import untrained_twin
@@ -25,6 +25,9 @@ def guessing(vocabulary: int) -> float:
 
 
 @once
-def untrained_run(trace: Trace) -> Trace:
-    """Run the same tokens through the model before its first training step; see :func:`untrained_twin`."""
-    return trace_encoding(untrained_twin(trace.model), trace.encoding)
+def untrained_prediction(trace: Trace, place: int) -> Prediction:
+    """Return the prediction at a place of the same tokens before the first training step; see :func:`untrained_twin`.
+
+    The run itself is not kept, because the weights of the twin, 92 MB in a small model, would stay with it.
+    """
+    return prediction_at(trace_encoding(untrained_twin(trace.model), trace.encoding), place, None)

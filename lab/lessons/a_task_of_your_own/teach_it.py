@@ -23,7 +23,7 @@ from lab.analysis.tasks.teaching import (
     rise,
     standing,
 )
-from lab.analysis.tasks.vectors import Brief, brief, encoded, middle, together
+from lab.analysis.tasks.vectors import Brief, brief, encoded, middle, together, untrained_together
 from lab.charts.base.figure import Figure
 from lab.charts.components.teach import TaughtSentence, Teach
 from lab.course.sentences.news import BAD, GOOD
@@ -124,8 +124,8 @@ class Class:
 
 def lab_class(model: LoadedModel, now: VisitLabels) -> Class:
     """The lab's sentences with good and bad news."""
-    twin = untrained_twin(model)
-    return Class(LAB_TEXTS, lab_examples(now), (GOOD, BAD), together(model, LAB_TEXTS), together(twin, LAB_TEXTS))
+    both = together(model, LAB_TEXTS), untrained_together(model, LAB_TEXTS)
+    return Class(LAB_TEXTS, lab_examples(now), (GOOD, BAD), *both)
 
 
 def own_class(

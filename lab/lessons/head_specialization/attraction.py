@@ -66,9 +66,3 @@ def attractions_at_mean(model: LoadedModel, head: Head) -> tuple[float, ...]:
     off = Interventions(mean_heads=frozenset({head}))
     logits = [changed(each.trace, off).logits(each.place)[0][list(each.forms)].double() for each in asked]
     return tuple(float((first - second).sigmoid()) for first, second in logits)
-
-
-@once
-def first_verb(model: LoadedModel) -> AskedVerb | None:
-    """The first of the sentences, as the model reads it; None if the model cannot read it."""
-    return asked_verb(model, ATTRACTIONS[0])

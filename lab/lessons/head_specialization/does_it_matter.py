@@ -20,7 +20,7 @@ from lab.course.sentences.agreement import ATTRACTIONS
 from lab.course.words import capital, escaped, head_name
 from lab.figures.sentence import sentence
 from lab.lessons.head_specialization import LESSON
-from lab.lessons.head_specialization.attraction import AskedVerb, attractions, attractions_at_mean, first_verb
+from lab.lessons.head_specialization.attraction import AskedVerb, asked_verb, attractions, attractions_at_mean
 from lab.models.ablation import ablate_each_head
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.interventions import Head
@@ -172,7 +172,7 @@ def show(view: OneHead) -> None:
     if reason := cannot_predict(model):
         st.info(reason, icon=":material/info:")
         return
-    first = first_verb(model)
+    first = asked_verb(model, ATTRACTIONS[0])
     if first is None:
         st.info(f"{escaped(model.id)} does not know a word of these sentences.", icon=":material/info:")
         return

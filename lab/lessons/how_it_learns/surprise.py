@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from lab.analysis.words.predictions import Candidate, candidate, prediction_at, word_of
-from lab.analysis.words.surprise import guessing, surprise, untrained_run
+from lab.analysis.words.surprise import guessing, surprise, untrained_prediction
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.marked import marked_lines
@@ -57,7 +57,7 @@ def losses(traced: Trace, place: int, token_id: int) -> Mapping[str, float]:
     own = surprise(prediction_at(traced, place, None), token_id)
     found = {OWN: own}
     if not untrained(traced.model):
-        found[TWIN] = surprise(prediction_at(untrained_run(traced), place, None), token_id)
+        found[TWIN] = surprise(untrained_prediction(traced, place), token_id)
     return {**found, GUESS: guessing(traced.model.config.vocabulary)}
 
 

@@ -15,10 +15,10 @@ import transformers
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lab.analysis.tasks import tuning
+from lab.analysis.tasks import tuning, vectors
 from lab.analysis.tasks.tuning import scores, tune
 from lab.analysis.tasks.turning import turning
-from lab.analysis.tasks.vectors import brief, mark_of, read, together
+from lab.analysis.tasks.vectors import brief, mark_of, read, together, untrained_together
 from lab.models.config import ModelConfig
 from lab.models.encoding import encode
 from lab.models.loading import LoadedModel, load_model
@@ -143,6 +143,22 @@ def test_vectors_are_those_of_the_runs(name: str) -> None:
             assert found.mean[1, place] == pytest.approx(run.hidden_states[1][words].mean(0).numpy(), abs=1e-4)
     assert brief(model, TEXTS[:2]).mean == pytest.approx(together(model, TEXTS).mean[:2], abs=1e-4)
     assert brief(model, ()).mean.shape == (0, model.config.width)
+
+
+def test_the_untrained_twin_is_drawn_once_for_sentences_that_are_the_same_for_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A click in the list of *Teach it* drew the twin anew, and read all sentences with it."""
+    model, drawn = load_model("lab-bert"), list[str]()
+
+    def drawing(model: LoadedModel) -> LoadedModel:
+        drawn.append(model.id)
+        return untrained_twin(model)
+
+    monkeypatch.setattr(vectors, "untrained_twin", drawing)
+    first, second = (untrained_together(model, TEXTS[:3]) for _ in range(2))
+    assert first is second and drawn == ["lab-bert"]
+    assert first.mean == pytest.approx(brief(untrained_twin(model), TEXTS[:3]).mean, abs=1e-4)
 
 
 def test_what_turns_is_found_by_cutting_and_shown_beside_attention() -> None:

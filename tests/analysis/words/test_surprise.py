@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 
 import pytest
@@ -9,7 +10,8 @@ import torch
 from torch.nn import functional
 
 from lab.analysis.words.predictions import prediction_at
-from lab.analysis.words.surprise import guessing, surprise, untrained_run
+from lab.analysis.words.surprise import guessing, surprise, untrained_prediction
+from lab.models import twin
 from lab.models.loading import load_model
 from lab.models.trace import trace
 
@@ -27,8 +29,14 @@ def test_the_loss_of_a_word_is_the_cross_entropy(name: str) -> None:
 
 def test_random_weights_know_nothing() -> None:
     run = trace(load_model("lab-bert"), TEXT)
-    twin = untrained_run(run)
     every = range(1000, 3000)
-    losses = [surprise(prediction_at(twin, 3, None), each) for each in every]
+    losses = [surprise(untrained_prediction(run, 3), each) for each in every]
     assert sum(losses) / len(every) == pytest.approx(guessing(run.model.config.vocabulary), abs=0.6)
-    assert twin.token_ids == run.token_ids
+
+
+def test_the_untrained_weights_go_when_their_prediction_is_there() -> None:
+    """A run of them that was kept would hold a second model for as long as the first one's run is there."""
+    run = trace(load_model("lab-bert"), TEXT)
+    untrained_prediction(run, 2)
+    gc.collect()
+    assert not [key for key in twin._DRAWN if key[0] is run.model]

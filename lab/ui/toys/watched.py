@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.lines import lines
-from lab.models.jobs import Failed
+from lab.models.jobs import Failed, TooMany
 from lab.toy.training import chance
 from lab.ui.drawing import draw
 from lab.ui.teaching import larger_chart
@@ -50,7 +50,7 @@ class LiveTraining:
             with self.place:
                 try:
                     self._train()
-                except Failed as error:
+                except (Failed, TooMany) as error:
                     st.error(str(error), icon=":material/error:")
                     return run
             st.rerun()  # the header, the badge and the other steps now show the trained toy
@@ -60,7 +60,7 @@ class LiveTraining:
         """Draw the button that trains, unless training is finished."""
         if run is not None and run.latest.finished:
             return
-        label, ask = "Train" if run is None else "Go on training", toy_runs.start_training
+        label, ask = "Train" if run is None else "Train from the beginning", toy_runs.start_training
         st.button(label, key="_train.start", icon=":material/model_training:", on_click=ask, args=(self.step,))
 
     def _train(self) -> None:

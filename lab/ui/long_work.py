@@ -106,9 +106,8 @@ def _left() -> set[Hashable]:
 
 
 def join(found: Job) -> None:
-    """Let this visit wait for a job."""
+    """Let this visit, which has begun a job or joined it, see the job's progress."""
     _left().discard(found.key)
-    found.watch(this_visit())
 
 
 def leave(found: Job) -> None:

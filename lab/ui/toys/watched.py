@@ -71,14 +71,17 @@ class LiveTraining:
         plan = self.plan
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button("Stop", key="_train.stop", icon=":material/stop:")
-            st.caption("Stop keeps what the toy has learned so far. Any other change on this page keeps it, too.")
+            st.caption(
+                "Stop ends the training, and so does any other change on this page. You then see what the toy has "
+                "learned so far."
+            )
         bar = st.progress(0.0, "Waiting for a free core …")
         st.markdown(self.look_for)
         watched, curve = st.empty(), st.empty()
         with closing(train_toy(plan)) as stages:
             for run in stages:
                 if run is None:
-                    bar.progress(0.0, "Other toys are being trained on this server. Yours is next.")
+                    bar.progress(0.0, "Other runs on this server come first.")
                     continue
                 toy_runs.remember(run)
                 now = run.latest

@@ -18,7 +18,7 @@ PAGES = ("Copying", "Grammar", "Needed_heads", "Patching")
 MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
 VISITORS = 20
 AGAIN = "Measure it again here"
-SOON = 10.0  # seconds after which nothing may be computed any more
+SOON = 15.0  # seconds after which nothing may be computed any more
 
 
 @pytest.fixture(scope="module")

@@ -49,7 +49,7 @@ MESSAGES, SIZES, ANSWERS = 65, (20, 3), 1.0  # megabytes; seconds to wait for an
 STRANGERS = 3
 CONNECTIONS = 120
 LEARNERS, AT_ONCE, WAIT = 200, 10, 120.0
-VISITS, AGAIN = 9, "Measure it again here"
+VISITS, AGAIN = 8, "Measure it again here"
 RUNS = tuple(
     (page, f"lab-{model}") for page in ("Copying", "Grammar", "Patching") for model in ("minilm", "bert", "gpt2")
 )

@@ -1,6 +1,6 @@
 """Work in the background: one job for each key, which lasts as long as somebody waits for it.
 
-Jobs that compute for long share :class:`Places`, so that a server does not begin everything at once.
+Jobs that compute take turns in a :class:`Pool`, so that a server does not begin everything at once.
 """
 
 from __future__ import annotations
@@ -8,21 +8,16 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Protocol
 
 Work = Callable[["Job"], None]
-# Seconds that a job continues without a watcher, because a watcher who reloads the page is gone for a moment.
-GRACE = 3.0
-# The most jobs at rest, and the most seconds of rest; jobs at rest keep their models and results in memory.
-RESTING, RESTS = 3, 1800.0
+# Seconds that a job of a pool continues without a watcher, because a watcher who reloads the page is gone for a moment.
+GRACE = 5.0
 _LOOK = 1.0  # seconds between two checks for watchers
-# Seconds of computing after which a job is long: from then on, it gives its place to jobs that are not.
-LONG = 8.0
-# The most jobs that have begun and are not over, because each holds memory: on the server, of an address, of a browser.
-MOST_BEGUN = (12, 8, 4)
+# The most jobs in a pool, because each holds memory while it waits: on the server, of an address, of a browser.
+MOST = (120, 40, 8)
 
 
 LOG = logging.getLogger("lab.jobs")
@@ -38,6 +33,17 @@ class Failed(RuntimeError):
         )
 
 
+class TooMany(RuntimeError):
+    """Raised instead of beginning a job, if the pool is full or those who want the job have too many jobs there."""
+
+    def __init__(self) -> None:
+        server, address, browser = MOST
+        super().__init__(
+            f"This run was not started. At most {browser} runs of one browser, {address} of one address and {server} "
+            "in all may wait on this server. Stop one of your runs, or wait until one is over."
+        )
+
+
 class Stopped(RuntimeError):
     """Raised inside the work of a job that should end."""
 
@@ -45,7 +51,7 @@ class Stopped(RuntimeError):
 class Watcher(Protocol):
     """Somebody who waits for a job; a call returns whether they are still there.
 
-    ``address`` and ``browser`` say whose share of the server the job takes. Two watchers of one person are equal.
+    ``address`` and ``browser`` say whose turn the job takes. Two watchers of one person are equal.
     """
 
     @property
@@ -61,21 +67,20 @@ class Watcher(Protocol):
 class Job:
     """Running work, or failed work with its ``error``. ``planned``, the amount of work, is 0 at first.
 
-    A job that had watchers rests when all its watchers have gone: then ``resting`` is true. ``waiting`` is true if the
-    job has no place because other jobs go first. ``spent`` is how many seconds it had a place until ``since``.
+    A job of a ``pool`` ends when nobody is there who waits for it. ``brief`` work takes seconds. ``waiting`` is true as
+    long as the pool has no place for the job.
     """
 
     key: Hashable
     work: Work
+    pool: Pool | None = None
+    brief: bool = False
     done: float = 0.0
     planned: float = 0.0
     error: Exception | None = None
-    resting: bool = False
     waiting: bool = False
-    spent: float = 0.0
-    since: float = 0.0
     _watchers: set[Watcher] = field(default_factory=set)
-    _seen: float = field(default_factory=time.monotonic)
+    _alone_since: float | None = None
     _stopped: threading.Event = field(default_factory=threading.Event)
     _over: threading.Event = field(default_factory=threading.Event)
 
@@ -93,14 +98,6 @@ class Job:
     def is_watched(self) -> bool:
         """True if a watcher is there at this moment."""
         return any(there() for there in tuple(self._watchers))
-
-    @property
-    def forsaken(self) -> bool:
-        """True if all watchers have been gone for :data:`GRACE` seconds. False if nobody ever watched the job."""
-        now = time.monotonic()
-        if not self._watchers or self.is_watched:
-            self._seen = now
-        return now - self._seen >= GRACE
 
     @property
     def for_whom(self) -> tuple[frozenset[Hashable], ...]:
@@ -121,55 +118,48 @@ class Job:
             return True
 
     def unwatch(self, watcher: Watcher) -> None:
-        """Take a watcher away, who does not want the result; the job ends if this was the only one.
+        """Take a watcher away, who does not want the result; the job ends if no other one is there.
 
         For others, the job goes on.
         """
         with _LOCK:
             self._watchers.discard(watcher)
-            if not self._watchers:
-                self._stop()
-
-    def rest(self) -> None:
-        """Wait until somebody watches the job again; called by the work. Raises :class:`Stopped` if the job ends.
-
-        The job ends if nothing is done yet, if nobody comes within :data:`RESTS` seconds, or if :data:`RESTING`
-        other jobs have come to rest later.
-        """
-        until = time.monotonic() + RESTS if self.done else 0.0
-        with _LOCK:
-            self.resting = True
-            _RESTING.append(self)
-            too_many = _RESTING[:-RESTING]
-        for oldest in too_many:
-            oldest.stop()
-        try:
-            while self.forsaken:
-                if time.monotonic() >= until:
-                    self.stop()
-                if self._stopped.wait(_LOOK):
-                    raise Stopped
-        finally:
-            with _LOCK:
-                self.resting = False
-                _RESTING.remove(self)
+            if not self.is_watched:
+                self.stop()
 
     def stop(self) -> None:
         """End the job at its next call of :meth:`tell`; another job with the same key may begin at once."""
         with _LOCK:
-            self._stop()
-
-    def _stop(self) -> None:
-        """End the job; the caller must hold the lock."""
-        self._stopped.set()
-        if _RUNNING.get(self.key) is self:
-            del _RUNNING[self.key]
+            self._stopped.set()
+            if _RUNNING.get(self.key) is self:
+                del _RUNNING[self.key]
+            _LOCK.notify_all()
 
     def tell(self, done: float, planned: float) -> None:
         """Record the progress; called by the work. Raises :class:`Stopped` if the job should end."""
-        if self._stopped.is_set():
-            raise Stopped
-        self.done, self.planned = done, planned
+        with _LOCK:
+            self._end_if_left()
+            if self._stopped.is_set():
+                raise Stopped
+            self.done, self.planned = done, planned
+
+    def _end_if_left(self) -> None:
+        """End a job of a pool if two checks, :data:`GRACE` seconds apart, and all between them found no watcher."""
+        if self.pool is None or self.is_watched:
+            self._alone_since = None
+            return
+        now = time.monotonic()
+        if self._alone_since is None:
+            self._alone_since = now
+        if now - self._alone_since >= GRACE:
+            self.stop()
+
+    def _wait_for_a_place(self) -> None:
+        with _LOCK:
+            self.tell(0.0, 0.0)
+            while self.waiting:
+                _LOCK.wait(_LOOK)
+                self.tell(0.0, 0.0)
 
     def run(self, expected: type[Exception]) -> None:
         """Do the work in this thread. An exception of the type ``expected`` is kept in ``error``.
@@ -178,6 +168,7 @@ class Job:
         :class:`Failed`, and the log has the exception with the name of the job.
         """
         try:
+            self._wait_for_a_place()
             self.work(self)
         except Stopped:
             pass
@@ -188,115 +179,57 @@ class Job:
             LOG.exception("The long run %r has failed.", name)
             self.error = Failed()
         finally:
+            if self.pool is not None:
+                self.pool.leave(self)
             if self.error is None:
                 self.stop()
             self._over.set()
 
-    def join(self, seconds: float) -> None:
-        """Wait for the end of the work, at most for so many seconds."""
-        self._over.wait(seconds)
 
+class Pool:
+    """The places of jobs that compute: ``count`` for any job, and one more that is kept for brief jobs.
 
-class Places:
-    """The right of ``count`` jobs to compute at the same time; other jobs wait.
-
-    A free place goes to the job whose address and whose browser hold the fewest places for other jobs; among equals to
-    a job that is not long yet, and then to the job that has waited longest. A job gives its place to a waiting job that
-    comes before it by this order. So a visitor cannot take all places by many visits, and work of seconds does not wait
-    behind work of minutes. :data:`MOST_BEGUN` bounds the jobs under way.
+    Other jobs wait in one queue, and visitors take turns. A free place goes to the job whose address and whose browser
+    hold the fewest places; among equals, to the first in the queue. When a job ends, all jobs of its address go to the
+    end of the queue, those of its browser last. :data:`MOST` bounds the jobs.
     """
 
     def __init__(self, count: int) -> None:
         self._count = count
-        self._changed = threading.Condition()
         self._held: list[Job] = []
         self._waiting: list[Job] = []
 
-    @contextmanager
-    def place(self, job: Job) -> Iterator[None]:
-        """Wait for a place and hold it for the block; called by the work. Raises :class:`Stopped` if the job ends.
-
-        A job that nobody waits for also rests while it waits for a place.
-        """
-        self._take(job)
-        try:
-            yield
-        finally:
-            self._leave(job)
-
-    def must_pause(self, job: Job) -> bool:
-        """Return whether a job should give its place away: nobody waits for it, or another job comes before it."""
-        if job.forsaken:
-            return True
-        with self._changed:
-            self._count_time(job)
-            first = self._first(besides=job)
-            return first is not None and self._order(first, job) < self._order(job, job)
-
-    def pause(self, job: Job) -> None:
-        """Give the place of a job away, rest if nobody waits for the job, and take a place again."""
-        self._leave(job)
-        if job.forsaken:
-            job.rest()
-        self._take(job)
-
-    def _take(self, job: Job) -> None:
-        with self._changed:
-            self._waiting.append(job)
-        try:
-            while not self._begins(job):
-                job.tell(job.done, job.planned)
-                if job.forsaken:
-                    job.rest()
-        finally:
-            with self._changed:
-                self._waiting.remove(job)
-                job.waiting = False
-
-    def _begins(self, job: Job) -> bool:
-        """Return whether the job has got a place; if not, wait for a moment."""
-        with self._changed:
-            if len(self._held) < self._count and self._first() is job:
-                self._held.append(job)
-                job.since = time.monotonic()
-                return True
+    def enter(self, job: Job) -> None:
+        """Give a job a place, or let it wait for one. Raises :class:`TooMany` if the job may not wait."""
+        with _LOCK:
+            there = _shared(job, [*self._held, *self._waiting])
+            if any(count >= most for count, most in zip(there, MOST, strict=True)):
+                raise TooMany
             job.waiting = True
-            self._changed.wait(_LOOK)
-            return False
+            self._waiting.append(job)
+            self._fill()
 
-    def _leave(self, job: Job) -> None:
-        with self._changed:
-            if job in self._held:
-                self._count_time(job)
+    def leave(self, job: Job) -> None:
+        """Take the place of a job back, or its right to wait for one."""
+        with _LOCK:
+            if job.waiting:
+                self._waiting.remove(job)
+            else:
                 self._held.remove(job)
-                self._changed.notify_all()
+                self._waiting.sort(key=lambda other: _shared(other, [job]))
+            self._fill()
 
-    @staticmethod
-    def _count_time(job: Job) -> None:
-        now = time.monotonic()
-        job.spent, job.since = job.spent + now - job.since, now
+    def _fill(self) -> None:
+        while may := [job for job in self._waiting if self._has_place_for(job)]:
+            first = min(may, key=lambda job: _shared(job, self._held))
+            self._waiting.remove(first)
+            self._held.append(first)
+            first.waiting = False
+        _LOCK.notify_all()
 
-    def _first(self, besides: Job | None = None) -> Job | None:
-        """Return the waiting job that gets the next place; None if no job may have one.
-
-        With ``besides``, that job is about to give its place away. The caller must hold the lock.
-        """
-        may = (each for each in self._waiting if not each.resting and (each.spent or self._may_begin(each)))
-        return min(may, key=lambda job: self._order(job, besides), default=None)
-
-    def _order(self, job: Job, besides: Job | None) -> tuple[list[int], bool]:
-        """Return the rank of a job: the smallest comes first.
-
-        The rank counts the places that the visitors of ``job`` hold for other jobs, except the place of ``besides``.
-        Among equal counts, a job that is not long comes first.
-        """
-        others = [each for each in self._held if each is not job and each is not besides]
-        return _shared(job, others), job.spent > LONG
-
-    def _may_begin(self, job: Job) -> bool:
-        """Return whether those who wait for the job have few enough jobs under way."""
-        begun = [*self._held, *(each for each in self._waiting if each.spent)]
-        return all(count < most for count, most in zip(_shared(job, begun), MOST_BEGUN, strict=True))
+    def _has_place_for(self, job: Job) -> bool:
+        long = sum(not each.brief for each in self._held)
+        return len(self._held) <= self._count and (job.brief or long < self._count)
 
 
 def _shared(job: Job, others: list[Job]) -> list[int]:
@@ -307,27 +240,41 @@ def _shared(job: Job, others: list[Job]) -> list[int]:
 
 
 _RUNNING: dict[Hashable, Job] = {}
-_RESTING: list[Job] = []  # the job that has rested longest comes first
-_LOCK = threading.Lock()
+# One lock for the jobs and the pools: nobody joins a job while it stops, or gets a place that another one gets, too.
+_LOCK = threading.Condition()
 
 
-def start(key: Hashable, work: Work, expected: type[Exception] = Stopped, watcher: Watcher | None = None) -> Job:
-    """Begin ``work`` in a new thread; if a job for ``key`` is already running or at rest, return that job.
+def start(
+    key: Hashable,
+    work: Work,
+    expected: type[Exception] = Stopped,
+    watcher: Watcher | None = None,
+    *,
+    pool: Pool | None = None,
+    brief: bool = False,
+) -> Job:
+    """Begin ``work`` in a new thread; if a job for ``key`` is already running, return that job.
 
-    With a ``watcher``, the job continues only while somebody is there.
+    In a ``pool``, the job waits for a place, and it continues only while a watcher is there.
+
+    Raises
+    ------
+    TooMany
+        If the pool takes no more jobs of this watcher.
     """
     with _LOCK:
         found = _RUNNING.get(key)
-        begins = found is None or found.error is not None
-        if found is None or begins:
-            found = _RUNNING[key] = Job(key, work)
-        if watcher is not None:
-            found._watchers.add(watcher)
-        if begins:
+        if found is None or found.error is not None:
+            found = Job(key, work, pool, brief, _watchers=set() if watcher is None else {watcher})
+            if pool is not None:
+                pool.enter(found)
+            _RUNNING[key] = found
             threading.Thread(target=found.run, args=(expected,), name=f"job {key}", daemon=True).start()
+        elif watcher is not None:
+            found._watchers.add(watcher)
         return found
 
 
 def running(key: Hashable) -> Job | None:
-    """Return the job for ``key`` that is running, at rest or failed; None if there is none, or if it is complete."""
+    """Return the job for ``key`` that is running or failed; None if there is none, or if it is complete."""
     return _RUNNING.get(key)

@@ -8,7 +8,6 @@ from lab.course.words import escaped
 from lab.models import downloads
 from lab.models.catalogue import ModelUnavailable, card
 from lab.models.config import CheckpointError
-from lab.models.jobs import Job
 from lab.ui import runs
 from lab.ui.long_work import has_left, join, leave, this_visit
 
@@ -87,13 +86,6 @@ def _start(model_id: str) -> None:
         join(downloads.start(entry, this_visit()))
 
 
-def _stop(found: Job) -> None:
-    """End a download for this visit; it goes on for others who are still here."""
-    leave(found)
-    if not found.is_watched:
-        found.stop()
-
-
 def _asked(model_id: str) -> str:
     """The key under which a session notes that it wanted this download: only this session is told of a failure."""
     return f"_asked.{model_id}"
@@ -115,4 +107,4 @@ def _progress(model_id: str) -> None:
         )
         st.progress(found.share, f"**{escaped(model_id)}**: {so_far}")
         st.markdown("You can keep working, on this page or any other: the download continues.")
-        st.button("Stop", key=f"_stop.{model_id}", icon=":material/stop:", on_click=_stop, args=(found,))
+        st.button("Stop", key=f"_stop.{model_id}", icon=":material/stop:", on_click=leave, args=(found,))

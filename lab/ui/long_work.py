@@ -16,78 +16,77 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from lab.models import jobs
 from lab.models.batches import ProgressFunction
-from lab.models.cores import COUNT, give_way, no_core, one_core, step_back
-from lab.models.jobs import Job, Places
+from lab.models.cores import COUNT, give_way, one_core, step_back
+from lab.models.jobs import Job, Pool, TooMany
 from lab.ui.memory import trim
 from lab.ui.visitor import Visitor, this_visitor
 
 _POLL = 1.0  # seconds
 _BEGUN, _LEFT = "_begun_unasked", "_left_runs"
 # Places protect memory and cores: twenty runs at once would each take twenty times as long, and hold twenty models.
-# Toys that train have places here, too.
-LONG_RUNS = Places(COUNT)
+# So a machine with many cores has no more places than these. Toys that train have places here, too.
+_MOST_PLACES = 11
+POOL = Pool(min(COUNT, _MOST_PLACES))
 Work = Callable[[ProgressFunction], object]
 
 
-def offer(key: Hashable, label: str, work: Work, help: str = "") -> None:
+def offer(key: Hashable, label: str, work: Work, help: str = "", *, brief: bool = False) -> None:
     """Draw the button that begins ``work``, or, while the work goes on, the share that is done and a Stop button.
 
     ``key`` is a value that belongs to this work alone; :func:`serial_of` makes one of an object. ``work`` must keep its
     own result. It receives a function to call with the share done; the call raises once the learner has stopped the
-    work. When the work is over, the page runs again. A learner can take up a run that somebody else has left.
+    work. When the work is over, the page runs again. ``brief`` work takes seconds, and does not wait behind work of
+    minutes.
     """
     found = jobs.running(key)
     if found is not None and found.error is not None:
         st.error(str(found.error), icon=":material/error:")
-    elif found is not None and found.resting:
-        label, help = f"Go on: {found.share:.0%} is done", f"Somebody started this run and then left the lab. {help}"
     elif found is not None and not has_left(key):
         _progress(key, label)
         return
     elif found is not None:
         label, help = f"Follow the run: {found.share:.0%} is done", f"Others wait for this run, so it goes on. {help}"
-    icon, args = ":material/play_arrow:", (key, work)
+    icon, args = ":material/play_arrow:", (key, work, brief)
     st.button(label, key=f"_run.{hash(key)}", icon=icon, help=help or None, on_click=begin, args=args)
     if found is None and has_left(key):
         st.caption("You have stopped this run.")
 
 
 def unasked(key: Hashable, label: str, work: Work) -> None:
-    """Begin ``work`` at once if it takes only a few seconds; otherwise do the same as :func:`offer`.
+    """Begin ``work`` that takes only a few seconds at once, and draw what :func:`offer` draws.
 
     During a visit, the work begins by itself only once: after Stop or an error, the button begins it again.
     """
     begun: set[Hashable] = st.session_state.setdefault(_BEGUN, set())
-    if key in begun:
-        offer(key, label, work)
-        return
-    begun.add(key)
-    begin(key, work)
-    offer(key, label, work)
+    if key not in begun:
+        begun.add(key)
+        begin(key, work, brief=True)
+    offer(key, label, work, brief=True)
 
 
-def begin(key: Hashable, work: Work) -> None:
+def begin(key: Hashable, work: Work, brief: bool) -> None:
     """Run ``work`` in the background (or join it if it runs already) as long as any visit waits for the result.
 
-    Each time the work reports its progress, threads that wait for a core go first.
+    Each time the work reports its progress, threads that wait for a core go first. If the server takes no more runs of
+    this visitor, the page says so.
     """
 
     def run(job: Job) -> None:
         def tell(done: float) -> None:
             job.tell(done, 1.0)
-            if LONG_RUNS.must_pause(job):
-                with no_core():
-                    LONG_RUNS.pause(job)
             give_way()
 
         step_back()
         try:
-            with LONG_RUNS.place(job), one_core():
+            with one_core():
                 work(tell)
         finally:
             trim()
 
-    join(jobs.start(key, run, watcher=this_visit()))
+    try:
+        join(jobs.start(key, run, watcher=this_visit(), pool=POOL, brief=brief))
+    except TooMany as reason:
+        st.toast(str(reason), icon=":material/hourglass_top:", duration="long")
 
 
 _numbers: WeakKeyDictionary[object, int] = WeakKeyDictionary()
@@ -107,9 +106,8 @@ def _left() -> set[Hashable]:
 
 
 def join(found: Job) -> None:
-    """Let this visit wait for a job."""
+    """Let this visit, which has begun a job or joined it, see the job's progress."""
     _left().discard(found.key)
-    found.watch(this_visit())
 
 
 def leave(found: Job) -> None:
@@ -164,6 +162,6 @@ def _progress(key: Hashable, label: str) -> None:
         st.progress(found.share, waits)
         st.markdown(
             "You can keep working, on this page or any other: the run continues. When you leave the lab, the run "
-            "stops, and whoever comes next can continue it."
+            "stops, unless others wait for it."
         )
         st.button("Stop", key=f"_stop.{hash(key)}", icon=":material/stop:", on_click=leave, args=(found,))

@@ -29,7 +29,7 @@ def test_stop_keeps_what_was_learned(lab: Lab, page: Page) -> None:
     page.get_by_test_id("stMain").get_by_role("button", name="Stop").click()
     expect(page.get_by_text("Training stopped at step")).to_be_visible(timeout=PATIENCE_MS)
     wait_idle(page)
-    expect(page.get_by_role("button", name="Go on training")).to_be_visible()
+    expect(page.get_by_role("button", name="Train from the beginning")).to_be_visible()
 
 
 @at_night

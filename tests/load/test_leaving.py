@@ -1,4 +1,4 @@
-"""Visitors start what takes long, and leave: the server rests, and keeps what is done for whoever comes next."""
+"""Visitors start what takes long, and leave: their work ends, and the server has nothing more to do."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAGES = ("Copying", "Grammar", "Needed_heads", "Patching")
 MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
 VISITORS = 20
 AGAIN = "Measure it again here"
-SOON = 10.0  # seconds after which nothing may be computed any more
+SOON = 15.0  # seconds after which nothing may be computed any more
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ async def at_the_experiment(stack: AsyncExitStack, lab: Lab, page: str, model: s
 
 
 @at_night
-def test_experiments_stop_when_all_have_left_and_can_be_taken_up(lab: Lab) -> None:
+def test_experiments_stop_when_all_have_left(lab: Lab) -> None:
     async def start_and_leave() -> None:
         async with AsyncExitStack() as stack:
             begun = 0
@@ -67,19 +67,9 @@ def test_experiments_stop_when_all_have_left_and_can_be_taken_up(lab: Lab) -> No
             assert begun >= 10
             assert not await asyncio.to_thread(is_at_rest, lab), "they compute as long as somebody is there"
 
-    async def find_what_was_left() -> list[str]:
-        async with AsyncExitStack() as stack:
-            labels: list[str] = []
-            for number in range(len(PAGES) * len(MODELS)):
-                page, model = PAGES[number % len(PAGES)], MODELS[number % len(MODELS)]
-                labels += (await at_the_experiment(stack, lab, page, model)).buttons
-            return [label for label in labels if label.startswith("Go on:")]
-
     assert comes_to_rest(lab), "a test before has left something"
     run(start_and_leave())
     assert comes_to_rest(lab)
-    assert run(find_what_was_left())
-    assert is_at_rest(lab), "to look at it is not to go on with it"
 
 
 @pytest.mark.parametrize(

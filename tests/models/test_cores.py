@@ -63,7 +63,7 @@ def test_an_experiment_lets_a_page_in_before_it_ends() -> None:
         let_in.append(served.is_set())
         ended.set()
 
-    begin("an experiment", work)
+    begin("an experiment", work, brief=False)
     assert begun.wait(5)
     waiting(served).join(5)
     assert ended.wait(5) and let_in == [True]

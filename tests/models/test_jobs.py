@@ -1,10 +1,10 @@
-"""A job goes on as long as somebody watches it; left alone, it rests with what it has done, or ends."""
+"""A job goes on as long as somebody watches it; left alone, it ends. Jobs take turns by visitor."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
@@ -34,15 +34,19 @@ def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         job.stop()
 
 
+@pytest.fixture
+def pool() -> jobs.Pool:
+    """One place, and one that is kept for brief jobs."""
+    return jobs.Pool(1)
+
+
 def counted(done: list[int]) -> Callable[[Job], None]:
-    """Work of a million parts, which rests when it is left."""
+    """Work of a million parts."""
 
     def work(job: Job) -> None:
         for part in range(1, 1_000_001):
             done.append(part)
             job.tell(part, 1_000_000)
-            if job.forsaken:
-                job.rest()
             time.sleep(0.001)
 
     return work
@@ -61,145 +65,173 @@ def stands_still(done: list[int]) -> bool:
     return len(done) == before
 
 
-def test_it_rests_when_the_last_one_leaves_and_goes_on_for_the_next() -> None:
-    done, (first, second, third) = list[int](), (Person(), Person(), Person())
-    job = start("key", counted(done), watcher=first)
-    assert start("key", counted([]), watcher=second) is job
+def test_it_ends_when_the_last_one_leaves_and_begins_anew_for_the_next(pool: jobs.Pool) -> None:
+    done, again, (first, second, third) = list[int](), list[int](), (Person(), Person(), Person())
+    job = start("key", counted(done), watcher=first, pool=pool)
+    assert start("key", counted([]), watcher=second, pool=pool) is job
     until(lambda: len(done) > 10)
     first.here = False
     time.sleep(0.1)
-    assert not job.resting, "the second one is still there"
+    assert not stands_still(done), "the second one is still there"
     second.here = False
-    until(lambda: job.resting)
-    assert stands_still(done) and running("key") is job
-    assert start("key", counted([]), watcher=third) is job
-    until(lambda: not job.resting and not stands_still(done))
-    assert done == list(range(1, len(done) + 1)), "no part was done twice"
+    until(lambda: job.is_over)
+    assert running("key") is None and job.error is None and not pool._held
+    start("key", counted(again), watcher=third, pool=pool)
+    until(lambda: again[:2] == [1, 2])
 
 
-def test_who_reloads_finds_it_running(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_reloads_finds_it_running(pool: jobs.Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "GRACE", 5.0)
     done, person = list[int](), Person()
-    job = start("key", counted(done), watcher=person)
+    job = start("key", counted(done), watcher=person, pool=pool)
     until(lambda: len(done) > 10)
     person.here = False
     assert not stands_still(done)
     person.here = True
-    assert not job.resting
+    assert not job.is_over
 
 
-def test_a_job_that_nobody_needs_to_watch_goes_on() -> None:
-    done: list[int] = []
-    job = start("key", counted(done))
+def test_a_part_that_takes_long_is_no_absence(pool: jobs.Pool) -> None:
+    """Who is there before a long part and gone for a moment after it has not left."""
+    person, told, go_on = Person(), threading.Event(), threading.Event()
+
+    def work(job: Job) -> None:
+        job.tell(1, 3)
+        told.set()
+        assert go_on.wait(10)
+        job.tell(2, 3)
+        person.here = True
+        job.tell(3, 3)
+        told.set()
+
+    job = start("key", work, watcher=person, pool=pool)
+    assert told.wait(10)
+    time.sleep(2 * jobs.GRACE)
+    person.here = False
+    told.clear()
+    go_on.set()
+    until(lambda: job.is_over)
+    assert told.is_set()
+
+
+def test_a_download_goes_on_without_a_watcher() -> None:
+    done, person = list[int](), Person()
+    job = start("key", counted(done), watcher=person)
+    until(lambda: len(done) > 10)
+    person.here = False
     time.sleep(0.2)
-    assert not job.resting and not stands_still(done)
+    assert not stands_still(done) and running("key") is job
+    job.unwatch(person)
+    until(lambda: job.is_over)
 
 
-def test_only_a_few_rest_and_the_oldest_end() -> None:
-    people = [Person() for _ in range(jobs.RESTING + 2)]
-    made = []
-    for number, person in enumerate(people):
-        made.append(start(number, counted([]), watcher=person))
-        until(lambda: made[-1].done > 0)
-        person.here = False
-        until(lambda: made[-1].resting)
-    until(lambda: [running(number) for number in range(len(people))] == [None, None, *made[2:]])
-    until(lambda: sum(thread.name.startswith("job ") for thread in threading.enumerate()) == jobs.RESTING)
-
-
-def test_nobody_comes_again_and_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "RESTS", 0.1)
-    person = Person()
-    job = start("key", counted([]), watcher=person)
-    until(lambda: job.done > 0)
-    person.here = False
-    until(lambda: running("key") is None)
-
-
-def test_one_that_has_done_nothing_ends_at_once() -> None:
-    person, ended = Person(), threading.Event()
-    person.here = False
+def holding(have: list[object], name: object) -> Callable[[Job], None]:
+    """Work that goes on until it is stopped; ``have`` lists whose work goes on."""
 
     def work(job: Job) -> None:
-        time.sleep(0.1)
-        assert job.forsaken
+        have.append(name)
         try:
-            job.rest()
+            while True:
+                job.tell(1, 1_000_000)
+                time.sleep(0.001)
         finally:
-            ended.set()
-
-    start("key", work, watcher=person)
-    assert ended.wait(10)
-    until(lambda: running("key") is None)
-
-
-def holding(places: jobs.Places, have: list[object], name: object) -> Callable[[Job], None]:
-    """Work that holds a place until it is stopped, and pauses when it must; ``have`` lists who holds a place."""
-
-    def work(job: Job) -> None:
-        with places.place(job):
-            have.append(name)
-            try:
-                while True:
-                    job.tell(1, 1_000_000)
-                    if places.must_pause(job):
-                        have.remove(name)
-                        places.pause(job)
-                        have.append(name)
-                    time.sleep(0.001)
-            finally:
-                if name in have:
-                    have.remove(name)
+            have.remove(name)
 
     return work
 
 
-def test_a_visitor_who_begins_everything_leaves_a_place_to_the_next() -> None:
-    places, have, (greedy, modest) = jobs.Places(2), list[object](), (Person(), Person())
-    for number in range(4):
-        start(number, holding(places, have, number), watcher=greedy)
-    until(lambda: len(have) == 2)
-    job = start("modest", holding(places, have, "modest"), watcher=modest)
-    until(lambda: "modest" in have and len(have) == 2)
-    assert not job.waiting and not stands_changed(have, "modest")
+def asked(pool: jobs.Pool, have: list[object], names: Iterable[object], person: Person) -> list[Job]:
+    return [start(name, holding(have, name), watcher=person, pool=pool) for name in names]
+
+
+def ends_and_then(job: Job, have: list[object], then: object) -> None:
     job.stop()
-    until(lambda: "modest" not in have and len(have) == 2)
+    until(lambda: job.is_over and have == [then])
 
 
-def stands_changed(have: list[object], name: object) -> bool:
-    """Whether ``name`` loses its place, or more than two hold one, within a moment."""
-    end = time.monotonic() + 0.1
-    while time.monotonic() < end:
-        if len(have) > 2 or name not in have:
-            return True
-        time.sleep(0.002)
-    return False
+def test_visitors_take_turns(pool: jobs.Pool) -> None:
+    have, (greedy, modest, third) = list[object](), (Person(), Person(), Person())
+    one, two, three, _ = asked(pool, have, ["one", "two", "three", "four"], greedy)
+    (first,) = asked(pool, have, ["first"], modest)
+    until(lambda: have == ["one"])
+    assert two.waiting and first.waiting
+    ends_and_then(one, have, "first")
+    asked(pool, have, ["last"], third)
+    ends_and_then(first, have, "two")
+    ends_and_then(two, have, "last")
+    assert three.waiting
 
 
-def test_one_that_ends_while_it_waits_takes_no_place() -> None:
-    places, have, people = jobs.Places(1), list[object](), [Person() for _ in range(3)]
-    first, second, third = (
-        start(number, holding(places, have, number), watcher=person) for number, person in enumerate(people)
-    )
-    until(lambda: have == [0] and second.waiting and third.waiting)
-    second.unwatch(people[1])
-    until(lambda: second.is_over)
-    first.unwatch(people[0])
-    until(lambda: have == [2] and not third.waiting)
+def test_who_has_a_place_comes_after_who_has_none() -> None:
+    pool, have, (greedy, modest, third) = jobs.Pool(2), list[object](), (Person(), Person(), Person())
+    asked(pool, have, ["greedy"], greedy)
+    (other,) = asked(pool, have, ["other"], third)
+    until(lambda: len(have) == 2)
+    asked(pool, have, ["more"], greedy)
+    asked(pool, have, ["modest"], modest)
+    other.stop()
+    until(lambda: len(have) == 2 and "other" not in have)
+    assert have == ["greedy", "modest"]
 
 
-def test_one_that_rests_while_it_waits_holds_nobody_up() -> None:
-    places, have, people = jobs.Places(1), list[object](), [Person() for _ in range(3)]
-    first = start(0, holding(places, have, 0), watcher=people[0])
+@pytest.mark.parametrize("place", [("here", ""), ("elsewhere", "")], ids=["another browser", "another address"])
+def test_visits_of_one_visitor_are_one(pool: jobs.Pool, place: tuple[str, str]) -> None:
+    """Many jobs in many visits leave the next place to somebody else, also behind the same address."""
+    have = list[object]()
+    crowd = [
+        start(number, holding(have, number), watcher=Person("here", "a program"), pool=pool) for number in range(4)
+    ]
+    asked(pool, have, ["else"], Person(*place))
     until(lambda: have == [0])
-    left = start(1, holding(places, have, 1), watcher=people[1])
-    until(lambda: left.waiting)
-    left.tell(1, 2)
-    people[1].here = False
-    until(lambda: left.resting)
-    start(2, holding(places, have, 2), watcher=people[2])
-    first.stop()
-    until(lambda: have == [2])
+    ends_and_then(crowd[0], have, "else")
+
+
+def test_a_job_of_seconds_does_not_wait_behind_jobs_of_minutes(pool: jobs.Pool) -> None:
+    have = list[object]()
+    long = [start(number, holding(have, number), watcher=Person(), pool=pool) for number in range(3)]
+    brief = start("brief", holding(have, "brief"), watcher=Person(), pool=pool, brief=True)
+    until(lambda: set(have) == {0, "brief"})
+    late = start("late", holding(have, "late"), watcher=Person(), pool=pool, brief=True)
+    assert late.waiting, "one place is kept"
+    brief.stop()
+    until(lambda: set(have) == {0, "late"})
+    ends_and_then(late, have, 0)
+    assert long[1].waiting, "the kept place is for brief jobs only"
+
+
+def test_one_that_ends_while_it_waits_takes_no_place(pool: jobs.Pool) -> None:
+    have, people = list[object](), [Person() for _ in range(4)]
+    first, second, left, _ = (
+        start(number, holding(have, number), watcher=person, pool=pool) for number, person in enumerate(people)
+    )
+    until(lambda: have == [0])
+    second.unwatch(people[1])
+    people[2].here = False
+    until(lambda: second.is_over and left.is_over)
+    first.unwatch(people[0])
+    until(lambda: have == [3])
+
+
+def test_a_browser_an_address_and_all_fill_only_their_part(pool: jobs.Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "MOST", (6, 4, 2))
+    have = list[object]()
+
+    def ask(name: object, address: str, browser: str) -> Job:
+        return start(name, holding(have, name), watcher=Person(address, browser), pool=pool)
+
+    one, _ = ask(0, "s", "a"), ask(1, "s", "a")
+    with pytest.raises(jobs.TooMany, match="Stop one of your runs"):
+        ask(2, "s", "a")
+    assert running(2) is None and ask(0, "s", "a") is one, "who joins a job asks for nothing more"
+    ask(2, "s", "b"), ask(3, "s", "b")
+    with pytest.raises(jobs.TooMany):
+        ask(4, "s", "c")
+    ask(4, "t", "d"), ask(5, "u", "e")
+    with pytest.raises(jobs.TooMany):
+        ask(6, "v", "f")
+    one.stop()
+    until(lambda: one.is_over)
+    ask(6, "v", "f")
 
 
 def test_who_stops_a_job_that_others_wait_for_stops_it_for_themselves() -> None:
@@ -210,61 +242,6 @@ def test_who_stops_a_job_that_others_wait_for_stops_it_for_themselves() -> None:
     assert not stands_still(done) and running("key") is job
     job.unwatch(other)
     until(lambda: job.is_over and running("key") is None)
-
-
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A job is long after a third of a second."""
-    monkeypatch.setattr(jobs, "LONG", 0.33)
-
-
-@pytest.mark.usefixtures("quick")
-def test_a_job_of_seconds_does_not_wait_behind_jobs_of_minutes() -> None:
-    places, have = jobs.Places(1), list[object]()
-    long = [start(number, holding(places, have, number), watcher=Person()) for number in range(3)]
-    until(lambda: all(job.spent > jobs.LONG for job in long))
-
-    def brief(job: Job) -> None:
-        with places.place(job):
-            have.append("brief")
-            for _ in range(5):
-                job.tell(1, 5)
-                assert not places.must_pause(job)
-                time.sleep(0.001)
-            have.remove("brief")
-
-    job = start("brief", brief, watcher=Person())
-    until(lambda: job.is_over)
-    assert job.error is None
-    until(lambda: len(have) == 1)
-    assert not stands_changed(have, have[0]), "long ones do not take the place from each other"
-
-
-@pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize("place", [("here", ""), ("elsewhere", "")], ids=["another browser", "another address"])
-def test_visits_of_one_visitor_are_one(place: tuple[str, str]) -> None:
-    """Thirty jobs in thirty visits leave the first place to somebody else, also behind the same address."""
-    places, have = jobs.Places(2), list[object]()
-    crowd = [start(number, holding(places, have, number), watcher=Person("here", "a program")) for number in range(30)]
-    until(lambda: len(have) == 2)
-    job = start("else", holding(places, have, "else"), watcher=Person(*place))
-    until(lambda: "else" in have)
-    assert not stands_changed(have, "else")
-    assert sum(job.spent > 0 for job in crowd) <= jobs.MOST_BEGUN[2], "nor do they all hold memory"
-    job.stop()
-
-
-@pytest.mark.usefixtures("quick")
-def test_few_jobs_are_under_way() -> None:
-    places, have = jobs.Places(1), list[object]()
-    at_school = [start(number, holding(places, have, number), watcher=Person("s", str(number))) for number in range(15)]
-    until(lambda: sum(job.spent > 0 for job in at_school) == jobs.MOST_BEGUN[1])
-    time.sleep(0.5)
-    assert sum(job.spent > 0 for job in at_school) == jobs.MOST_BEGUN[1]
-    others = [start(100 + number, holding(places, have, number), watcher=Person()) for number in range(15)]
-    until(lambda: sum(job.spent > 0 for job in (*at_school, *others)) == jobs.MOST_BEGUN[0])
-    time.sleep(0.5)
-    assert sum(job.spent > 0 for job in (*at_school, *others)) == jobs.MOST_BEGUN[0]
 
 
 def test_who_joins_while_the_last_one_stops_gets_a_job_that_goes_on() -> None:

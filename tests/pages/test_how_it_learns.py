@@ -22,10 +22,8 @@ def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Trainings of twenty steps, so that every stage is one step; nothing is kept between tests."""
     monkeypatch.setattr(Plan, "steps", property(lambda self: 20))
     live._finished.clear()
-    live._begun.clear()
     yield
     live._finished.clear()
-    live._begun.clear()
 
 
 @pytest.mark.parametrize("model", MODELS)

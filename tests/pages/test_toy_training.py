@@ -27,10 +27,8 @@ def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Trainings of eight steps, each drawn; nothing is kept between tests."""
     monkeypatch.setattr(Plan, "steps", property(lambda self: 8))
     live._finished.clear()
-    live._begun.clear()
     yield
     live._finished.clear()
-    live._begun.clear()
 
 
 def trained(page: str = PAGE, **params: str) -> AppTest:
@@ -157,7 +155,7 @@ def test_a_stopped_training_is_kept_and_said(monkeypatch: pytest.MonkeyPatch) ->
     assert "Training stopped at step 5 of 8" in said
     assert "right after 5 steps" in said
     assert live.finished_run(Plan("previous", 1, 8, 8, 0)) is None
-    assert at.button(key="_train.start").label == "Go on training"
+    assert at.button(key="_train.start").label == "Train from the beginning"
     at.button(key="_train.start").click().run()
     assert "Trained here" in words(at)
 

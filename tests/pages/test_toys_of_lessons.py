@@ -123,10 +123,8 @@ def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Trainings of ten steps, each drawn; nothing is kept between tests."""
     monkeypatch.setattr(Plan, "steps", property(lambda self: 10))
     live._finished.clear()
-    live._begun.clear()
     yield
     live._finished.clear()
-    live._begun.clear()
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)

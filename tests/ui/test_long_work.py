@@ -7,6 +7,7 @@ import threading
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from lab.models import jobs
 from lab.models.jobs import Failed, running
 from lab.ui import long_work
 from lab.ui.long_work import Visit
@@ -93,3 +94,17 @@ def test_who_stops_a_run_stops_it_for_themselves(monkeypatch: pytest.MonkeyPatch
     one.button[0].click().run()
     ended("shared")
     assert running("shared") is None
+
+
+def test_who_has_too_many_runs_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "MOST", (2, 2, 1))
+    one = AppTest.from_function(page, args=("one of one", False)).run()
+    at = AppTest.from_function(page, args=("one too many", False)).run()
+    (told,) = at.toast
+    assert "was not started" in told.value and labels(at) == ["Read 3 texts"] and running("one too many") is None
+    one.button[0].click().run()
+    ended("one of one")
+    at.button[0].click().run()
+    assert labels(at) == ["Stop"] and not at.toast
+    at.button[0].click().run()
+    ended("one too many")

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
+from itertools import count
 
 import pytest
 
 from lab.analysis.heads.of_toys import toy_scores
-from lab.models.jobs import Failed, Places
+from lab.models import jobs
+from lab.models.jobs import Failed, Pool
 from lab.toy import training
 from lab.toy.tasks import TASKS
 from lab.toy.tasks import task as task_of
 from lab.toy.training import Plan, Snapshot, TrainingRun, untrained
+from lab.ui.long_work import Visit
 from lab.ui.toys import live
+from lab.ui.visitor import Visitor
 
 PLAN = Plan("previous", 1, 4, 4, 0)
 
 
 @pytest.fixture(autouse=True)
 def short_and_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Trainings of twenty steps, one place, nothing remembered."""
+    """Trainings of twenty steps, one place (the one that is kept for brief jobs), nothing remembered."""
     monkeypatch.setattr(Plan, "steps", property(lambda self: 20))
-    monkeypatch.setattr(live, "LONG_RUNS", Places(1))
+    monkeypatch.setattr(live, "POOL", Pool(0))
     monkeypatch.setattr(live, "_POLL", 0.01)
     live._finished.clear()
-    live._begun.clear()
 
 
 def all_of(plan: Plan) -> list[TrainingRun]:
@@ -42,35 +45,21 @@ def test_a_whole_training_is_kept_and_not_repeated() -> None:
     assert all_of(PLAN) == [runs[-1]]
 
 
-def left_at(step: int, plan: Plan = PLAN) -> None:
-    with closing(live.train_toy(plan)) as stages:
+def place_is_free() -> bool:
+    """Whether the place is given back, at the latest when the last stage is over."""
+    end = time.monotonic() + 10
+    while live.POOL._held and time.monotonic() < end:
+        time.sleep(0.01)
+    return not live.POOL._held
+
+
+def test_a_stopped_training_gives_its_place_back_and_the_next_one_begins_anew() -> None:
+    with closing(live.train_toy(PLAN)) as stages:
         for run in stages:
-            if run is not None and run.latest.step == step:
+            if run is not None and run.latest.step == 5:
                 break
-
-
-def test_a_stopped_training_gives_its_place_back_and_is_not_finished() -> None:
-    left_at(5)
-    assert live.finished_run(PLAN) is None
-    assert not live.LONG_RUNS._held
-
-
-def test_whoever_comes_next_goes_on_where_a_training_was_left() -> None:
-    whole = all_of(PLAN)[-1]
-    live._finished.clear()
-    left_at(5)
-    assert PLAN in live._begun
-    with ThreadPoolExecutor(1) as another:
-        runs = another.submit(all_of, PLAN).result()
-    assert [run.latest.step for run in runs] == list(range(6, 21))
-    assert runs[-1].curve == whole.curve, "to the bit what an uninterrupted training gives"
-    assert live.finished_run(PLAN) is runs[-1] and PLAN not in live._begun
-
-
-def test_trainings_that_were_left_are_bounded() -> None:
-    for seed in range(live._BEGUN_KEPT + 1):
-        left_at(1, replace(PLAN, seed=seed))
-    assert len(live._begun) == live._BEGUN_KEPT and PLAN not in live._begun
+    assert live.finished_run(PLAN) is None and place_is_free()
+    assert [run.latest.step for run in all_of(PLAN)] == list(range(21))
 
 
 def test_an_error_on_the_page_gives_the_place_back() -> None:
@@ -89,6 +78,14 @@ def test_who_comes_later_waits_and_may_leave() -> None:
     assert len(all_of(replace(PLAN, seed=1))) == 21
 
 
+@pytest.fixture
+def visitors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever begins a training is another visit than the one before."""
+    numbers = count()
+    monkeypatch.setattr(live, "this_visit", lambda: Visit(str(next(numbers)), Visitor("here", "")))
+
+
+@pytest.mark.usefixtures("visitors")
 def test_two_who_train_the_same_toy_watch_one_training() -> None:
     first, second = live.train_toy(PLAN), live.train_toy(PLAN)
     assert next(first) is next(second)
@@ -98,14 +95,22 @@ def test_two_who_train_the_same_toy_watch_one_training() -> None:
     assert list(live.train_toy(PLAN)) == [done]
 
 
+@pytest.mark.usefixtures("visitors")
 def test_one_of_two_leaves_and_the_other_keeps_the_training() -> None:
     first, second = live.train_toy(PLAN), live.train_toy(PLAN)
     next(first), next(second), next(first)
     first.close()
-    assert PLAN not in live._begun
-    next(second)
+    assert next(second) is not None and live.POOL._held
     second.close()
-    assert PLAN in live._begun and not live.LONG_RUNS._held
+    assert place_is_free()
+
+
+def test_who_trains_too_many_toys_is_told() -> None:
+    with ExitStack() as held:
+        for seed in range(jobs.MOST[2]):
+            next(held.enter_context(closing(live.train_toy(replace(PLAN, seed=seed)))))
+        with pytest.raises(jobs.TooMany):
+            next(live.train_toy(replace(PLAN, seed=9)))
 
 
 def test_a_training_that_fails_says_so_and_gives_its_place_back(
@@ -121,14 +126,14 @@ def test_a_training_that_fails_says_so_and_gives_its_place_back(
         next(stages)
         with pytest.raises(Failed):
             list(stages)
-    assert "broken" in caplog.text and not live.LONG_RUNS._held
+    assert "broken" in caplog.text and place_is_free()
     assert all_of(PLAN)[-1].latest.finished, "the next one begins again"
 
 
 def test_what_the_server_keeps_is_bounded() -> None:
     run = all_of(PLAN)[-1]
     for seed in range(live._FINISHED_KEPT + 5):
-        live._keep(live._finished, replace(PLAN, seed=seed), run, live._FINISHED_KEPT)
+        live._keep(replace(run, latest=replace(run.latest, plan=replace(PLAN, seed=seed))))
     assert len(live._finished) == live._FINISHED_KEPT
     assert live.finished_run(PLAN) is None
 

@@ -70,7 +70,7 @@ def show_own(model: LoadedModel) -> None:
             two.bad,
         )
         help = "The lab patches every part of every layer at every token, in both directions. This takes a few seconds."
-        offer(key, "Patch these two sentences", partial(own_patching, model, two), help)
+        offer(key, "Patch these two sentences", partial(own_patching, model, two), help, brief=True)
     if (found := own_known(model, two)) is not None:
         _show_patched(model, asked, two, found, (clean, corrupt))
 

@@ -96,7 +96,11 @@ def show_with_trained(
         there = copy.result(asked, make)
     if there is None:
         train = partial(_train, model, found, copy, this_visitor())
-        (unasked if copy.had_to_go else offer)(key, f"Train the last layer, {STEPS} steps", train)
+        label = f"Train the last layer, {STEPS} steps"
+        if copy.had_to_go:
+            unasked(key, label, train)
+        else:
+            offer(key, label, train, brief=True)
     return there
 
 

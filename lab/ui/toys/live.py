@@ -4,46 +4,22 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Generator, Hashable, Iterator
+from collections.abc import Generator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from lab.models import jobs
 from lab.models.cores import one_core
-from lab.models.jobs import Job, Stopped
-from lab.ui.long_work import LONG_RUNS, Visit, this_visit
+from lab.models.jobs import Job
+from lab.ui.long_work import POOL, this_visit
 
 if TYPE_CHECKING:
-    from lab.toy.training import Plan, Snapshot, TrainingRun
+    from lab.toy.training import Plan, TrainingRun
 
-Kept = TypeVar("Kept")
 _POLL = 0.2  # seconds
-_LAST_STAGE = 10.0  # seconds in which a training that nobody watches any more ends its stage
 _FINISHED_KEPT = 24
 _finished: OrderedDict[Plan, TrainingRun] = OrderedDict()
-# Trainings that somebody left before their end, each with the iterator that makes its next snapshot.
-_BEGUN_KEPT = 8
-_begun: OrderedDict[Plan, tuple[TrainingRun, Iterator[Snapshot]]] = OrderedDict()
 _lock = threading.Lock()
-
-
-@dataclass(eq=False)
-class _Watching:
-    """A page of this ``visit`` that watches a training."""
-
-    visit: Visit
-    here: bool = True
-
-    @property
-    def address(self) -> Hashable:
-        return self.visit.address
-
-    @property
-    def browser(self) -> Hashable:
-        return self.visit.browser
-
-    def __call__(self) -> bool:
-        return self.here
 
 
 @dataclass(eq=False)
@@ -65,33 +41,21 @@ class _Training:
             return None if self.run is seen else self.run
 
     def __call__(self, job: Job) -> None:
-        """Train to the end, or until nobody watches; then the training is kept where it is."""
+        """Train to the end, or until nobody watches."""
         import torch
 
         from lab.toy.training import begin, train
 
         torch.set_num_threads(1)
-        with LONG_RUNS.place(job):
-            if (done := finished_run(self.plan)) is not None:
-                self._show(done)
-                return
-            with _lock:
-                run, snapshots = _begun.pop(self.plan, None) or (None, train(self.plan))
-            try:
-                while run is None or not run.latest.finished:
-                    self._wait_for_a_page(job)
-                    if LONG_RUNS.must_pause(job):
-                        LONG_RUNS.pause(job)
-                    with one_core():
-                        snapshot = next(snapshots)
-                    run = begin(snapshot) if run is None else run.then(snapshot)
-                    if snapshot.finished:
-                        _keep(_finished, self.plan, run, _FINISHED_KEPT)
-                    self._show(run)
-            except Stopped:
-                if run is not None:
-                    _keep(_begun, self.plan, (run, snapshots), _BEGUN_KEPT)
-                raise
+        run, snapshots = None, train(self.plan)
+        while run is None or not run.latest.finished:
+            self._wait_for_a_page(job)
+            with one_core():
+                snapshot = next(snapshots)
+            run = begin(snapshot) if run is None else run.then(snapshot)
+            if snapshot.finished:
+                _keep(run)
+            self._show(run)
 
     def _wait_for_a_page(self, job: Job) -> None:
         """Wait until a page asks for the next stage. Raises Stopped if the job ends."""
@@ -121,11 +85,13 @@ def train_toy(plan: Plan) -> Generator[TrainingRun | None]:
     """Train a toy: yields the run after every stage, and None while it waits for other trainings to finish.
 
     A plan that was trained to its end is not trained again: only that run is yielded. Pages that train by the same plan
-    at the same time watch one training. A training that all have left before its end continues where it stopped. A
-    caller that stops early must close the iterator (``contextlib.closing``), or the training waits for it.
+    at the same time watch one training, which ends when all have left. A caller that stops early must close the
+    iterator (``contextlib.closing``), or the training waits for it.
 
     Raises
     ------
+    lab.models.jobs.TooMany
+        If the server takes no more runs of this visitor.
     lab.models.jobs.Failed
         If the training ends in an error.
     """
@@ -133,15 +99,12 @@ def train_toy(plan: Plan) -> Generator[TrainingRun | None]:
     if done is not None:
         yield done
         return
-    watching = _Watching(this_visit())
-    job = jobs.start(("toy", plan), _Training(plan), watcher=watching)
+    visit = this_visit()
+    job = jobs.start(("toy", plan), _Training(plan), watcher=visit, pool=POOL, brief=True)
     try:
         yield from _stages(job)
     finally:
-        watching.here = False
-        job.unwatch(watching)
-        if not (job.is_watched or job.waiting):
-            job.join(_LAST_STAGE)
+        job.unwatch(visit)
 
 
 def _stages(job: Job) -> Generator[TrainingRun | None]:
@@ -161,9 +124,9 @@ def _stages(job: Job) -> Generator[TrainingRun | None]:
             yield None
 
 
-def _keep(where: OrderedDict[Plan, Kept], plan: Plan, what: Kept, most: int) -> None:
-    """Keep ``what`` for this plan; if more than ``most`` are kept, drop the oldest."""
+def _keep(run: TrainingRun) -> None:
+    """Keep a whole training; if more than :data:`_FINISHED_KEPT` are kept, drop the oldest."""
     with _lock:
-        where[plan] = what
-        while len(where) > most:
-            where.popitem(last=False)
+        _finished[run.plan] = run
+        while len(_finished) > _FINISHED_KEPT:
+            _finished.popitem(last=False)

@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.lines import lines
-from lab.models.jobs import Failed
+from lab.models.jobs import Failed, TooMany
 from lab.toy.training import chance
 from lab.ui.drawing import draw
 from lab.ui.teaching import larger_chart
@@ -50,7 +50,7 @@ class LiveTraining:
             with self.place:
                 try:
                     self._train()
-                except Failed as error:
+                except (Failed, TooMany) as error:
                     st.error(str(error), icon=":material/error:")
                     return run
             st.rerun()  # the header, the badge and the other steps now show the trained toy
@@ -60,7 +60,7 @@ class LiveTraining:
         """Draw the button that trains, unless training is finished."""
         if run is not None and run.latest.finished:
             return
-        label, ask = "Train" if run is None else "Go on training", toy_runs.start_training
+        label, ask = "Train" if run is None else "Train from the beginning", toy_runs.start_training
         st.button(label, key="_train.start", icon=":material/model_training:", on_click=ask, args=(self.step,))
 
     def _train(self) -> None:
@@ -71,14 +71,17 @@ class LiveTraining:
         plan = self.plan
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button("Stop", key="_train.stop", icon=":material/stop:")
-            st.caption("Stop keeps what the toy has learned so far. Any other change on this page keeps it, too.")
+            st.caption(
+                "Stop ends the training, and so does any other change on this page. You then see what the toy has "
+                "learned so far."
+            )
         bar = st.progress(0.0, "Waiting for a free core …")
         st.markdown(self.look_for)
         watched, curve = st.empty(), st.empty()
         with closing(train_toy(plan)) as stages:
             for run in stages:
                 if run is None:
-                    bar.progress(0.0, "Other toys are being trained on this server. Yours is next.")
+                    bar.progress(0.0, "Other runs on this server come first.")
                     continue
                 toy_runs.remember(run)
                 now = run.latest

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
 import streamlit as st
 
-from lab.course.pages import lesson_of, number, step_name
-from lab.models.catalogue import DEFAULT_MODEL
-from lab.models.encoding import TextError
-from lab.models.interventions import Interventions
-from lab.questions.asking import Asking
+from lab.course.pages import Lesson, lesson_of, number, step_name
 from lab.questions.question import Question, lettered
-from lab.questions.spot import Spot
 from lab.rooms.series import PreparedQuestion, Series, said_of
-from lab.ui import runs
 from lab.ui.frame.paper import EMBEDDED, HOW_TO_PRINT, ON_PAPER
-from lab.ui.parameters import DEFAULT_TEXT, PLAN, STEP
+from lab.ui.parameters import PLAN, STEP
 from lab.ui.room.look import style
 from lab.ui.room.series import add
 
@@ -59,45 +53,38 @@ PLANS: Mapping[int, Sequence[Planned]] = {
         Planned(12, _TEACH),
     ),
 }
-Askings = Mapping[str, Sequence[Asking]]
+# Gives the written questions of a lesson.
+Written = Callable[[Lesson], Iterable[Question]]
 
 
-def asked(part: Planned, askings: Askings) -> Question | None:
-    """The question of a part, about the sentence with which its lesson begins; None if there is none."""
+def asked(part: Planned, written: Written) -> Question | None:
+    """The question of a part; None if the class is asked nothing."""
     if not part.question:
         return None
-    lesson = lesson_of(part.lesson)
-    try:
-        trace = runs.run(DEFAULT_MODEL, lesson.text or DEFAULT_TEXT, "", Interventions())
-    except TextError:
-        return None
-    spot = Spot.of(trace)
-    made = (asking(spot) for asking in askings[part.lesson])
-    return next((each for each in made if each is not None and each.id == part.question), None)
+    return next(each for each in written(lesson_of(part.lesson)) if each.id == part.question)
 
 
-def series_of(minutes: int, askings: Askings) -> Series:
+def series_of(minutes: int, written: Written) -> Series:
     """The questions of a plan as a series; the lab makes them again, with their figures, when the class gets there."""
     items = []
     for part in PLANS[minutes]:
-        if part.question:
-            question, step = asked(part, askings), step_name(part.lesson, part.step)
-            said = part.does if question is None else said_of(question)
-            items.append(PreparedQuestion(part.lesson, step, {STEP.name: step}, said))
+        if (question := asked(part, written)) is not None:
+            step = step_name(part.lesson, part.step)
+            items.append(PreparedQuestion(part.lesson, step, {STEP.name: step}, said_of(question)))
     return Series(tuple(items))
 
 
-def show_offers(code: str, askings: Askings) -> None:
+def show_offers(code: str, written: Written) -> None:
     """Offer each plan: its questions for the series of this room, and a page to print."""
     with st.container(horizontal=True, vertical_alignment="center"):
         for minutes in PLANS:
             label = f"Add the plan for {minutes} minutes"
-            st.button(label, key=f"_plan.{minutes}", on_click=_take, args=(code, minutes, askings))
+            st.button(label, key=f"_plan.{minutes}", on_click=_take, args=(code, minutes, written))
             st.link_button("Print it", link(minutes), icon=":material/print:", type="tertiary")
 
 
-def _take(code: str, minutes: int, askings: Askings) -> None:
-    add(code, series_of(minutes, askings).items)
+def _take(code: str, minutes: int, written: Written) -> None:
+    add(code, series_of(minutes, written).items)
 
 
 def link(minutes: int) -> str:
@@ -105,7 +92,7 @@ def link(minutes: int) -> str:
     return "?" + urlencode({PLAN.name: minutes, **EMBEDDED})
 
 
-def show(minutes: int, askings: Askings) -> None:
+def show(minutes: int, written: Written) -> None:
     """Draw a plan with its answer key, to print."""
     st.html(f"<style>.stMainBlockContainer {{ max-width: 50rem; margin: 0 auto; }}{ON_PAPER}</style>")
     style()
@@ -114,7 +101,7 @@ def show(minutes: int, askings: Askings) -> None:
         st.markdown(HOW_TO_PRINT)
     begin = 0
     for part in PLANS[minutes]:
-        _show_part(begin, part, asked(part, askings))
+        _show_part(begin, part, asked(part, written))
         begin += part.minutes
 
 

@@ -51,8 +51,5 @@ def _question(told: Told) -> None:
     question.explain(told.question)
     st.markdown(summary.said(told))
     summary.commonest_error(told)
-    if told.third is not None:
-        st.markdown(f"**{told.third.prompt}**")
-        st.caption(stopped(told.third.about))
     with st.container(key=f"printed_rounds_{told.number}"):
-        question.rounds(told.rounds, told, f"printed.{told.number}")
+        question.rounds(told.rounds, told.question)

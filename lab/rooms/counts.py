@@ -25,7 +25,7 @@ class Counts:
     turn
         The round, from 1.
     options
-        The number of answers for each option, each place, or each bin of a number.
+        The number of answers for each option.
     answer
         The index of the right option, from 0; :data:`NOBODY_KNOWS` if there is none.
     sure
@@ -80,10 +80,9 @@ def counts(connection: Connection, question: int, turn: int, asked: Question, le
     chosen = select(ANSWERS.c.value, ANSWERS.c.confidence, func.count()).where(
         ANSWERS.c.question_id == question, ANSWERS.c.round == turn
     )
-    all_, sure = [0] * len(asked.bins), [0] * len(asked.bins)
-    for value, confidence, count in connection.execute(chosen.group_by(ANSWERS.c.value, ANSWERS.c.confidence)):
-        place = asked.bin(value)
+    all_, sure = [0] * len(asked.options), [0] * len(asked.options)
+    for place, confidence, count in connection.execute(chosen.group_by(ANSWERS.c.value, ANSWERS.c.confidence)):
         all_[place] += count
         sure[place] += count * (confidence == SURE)
-    right = NOBODY_KNOWS if asked.is_open else asked.right
+    right = NOBODY_KNOWS if asked.is_open else asked.answer
     return Counts(turn, tuple(all_), right, tuple(sure), least)

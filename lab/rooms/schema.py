@@ -28,7 +28,7 @@ from sqlalchemy import (
     update,
 )
 
-VERSION = 6
+VERSION = 7
 LIFE = 24 * 60 * 60  # seconds until a room and its answers are deleted
 LONGEST_SENTENCE = 120  # characters
 METADATA = MetaData()
@@ -63,7 +63,7 @@ ROOMS = Table(
     Column("series", Text, nullable=False),
     Column("place", Integer, nullable=False),
 )
-# ``posed`` and ``third`` are questions as JSON (lab.rooms.questions); ``third`` is empty if there is no third question.
+# ``posed`` is a question as JSON (lab.rooms.questions).
 QUESTIONS = Table(
     f"questions_v{VERSION}",
     METADATA,
@@ -71,7 +71,6 @@ QUESTIONS = Table(
     Column("room_id", ForeignKey(ROOMS.c.id, ondelete="CASCADE"), nullable=False),
     Column("number", Integer, nullable=False),
     Column("posed", Text, nullable=False),
-    Column("third", Text, nullable=False),
     UniqueConstraint("room_id", "number"),
 )
 PARTICIPANTS = Table(
@@ -82,14 +81,14 @@ PARTICIPANTS = Table(
     Column("joined", BigInteger, nullable=False),
 )
 # A participant has one answer to a question per round, which the key enforces even if an answer is sent twice.
-# ``value`` is the place of the chosen option, token or head, from 0, or a typed number.
+# ``value`` is the place of the chosen option, from 0.
 ANSWERS = Table(
     f"answers_v{VERSION}",
     METADATA,
     Column("question_id", ForeignKey(QUESTIONS.c.id, ondelete="CASCADE"), primary_key=True),
     Column("round", SmallInteger, primary_key=True),
     Column("who", _HASH, primary_key=True),
-    Column("value", Double, nullable=False),
+    Column("value", SmallInteger, nullable=False),
     Column("confidence", SmallInteger, nullable=False),
 )
 # The sentences with which a class teaches a model: one from each participant, whose label is the answer.

@@ -9,16 +9,12 @@ from tests.pages.apptest import words
 
 
 def drawn(least: int) -> None:
-    from dataclasses import replace
-
     from lab.rooms.counts import Counts
-    from lab.rooms.seen import Told
     from lab.ui.room.question import rounds
     from tests.rooms.test_rooms import posed
 
     found = Counts(1, (1, 0, 0), 0, (0, 0, 0), least)
-    asked = replace(posed(), link={})
-    rounds([found], Told(1, asked, None, (found,)), "test")
+    rounds([found], posed())
 
 
 @pytest.mark.parametrize("least", [1, 2, 5, 9])

@@ -59,8 +59,6 @@ def show(code: str, seat: str) -> Seen:
         return seen
     phase = seen.state.phase
     question = seen.question
-    if seen.state.rehearsal:
-        st.caption("Rehearsal: fewer than five answers are shown, too, so others may tell who gave which answer.")
     if question is not None:
         shown.ask(question)
     if question is not None and question.id == TEACHES:

@@ -16,26 +16,20 @@ from lab.rooms.states import ROUND, Phase
 from lab.ui import parameters, selection
 from lab.ui.room import bar, prepared
 from lab.ui.room.question import ask, see
-from lab.ui.room.steps import Teaching, change, may_ask, more, now, show_question, show_said, show_steps
+from lab.ui.room.steps import change, may_ask, more, now, show_question, show_said, show_steps
 
 _LESSON = "_room_lesson"
-_REHEARSAL = (
-    "**Rehearsal.** Results are shown with fewer than five answers, too, so they may tell who gave which answer. "
-    "Each phone says so."
-)
 
 
 def show(code: str, key: str, written: Written) -> Taught:
     """Draw the whole screen. Raises RoomError, Unreachable."""
     taught = server().rooms.taught(code, key)
     phase = taught.state.phase
-    if taught.state.rehearsal:
-        st.info(_REHEARSAL, icon=":material/theater_comedy:")
     st.markdown(f"**{now(taught)}** {more(taught)}")
     show_said()
     with st.container(horizontal=True, vertical_alignment="center"):
         class_teaches.offer(code, key, taught)
-        show_steps(Teaching(code, key), taught)
+        show_steps(code, key, taught)
         if may_ask(taught):
             bar.show_next(code, taught, {})
         st.link_button("Wall", bar.wall(code), icon=":material/co_present:")

@@ -55,8 +55,7 @@ def _show_question(seen: Seen, question: Question) -> None:
     """Draw the question with its picture and its options; once it is revealed, its result takes the place of both."""
     code, names = seen.state.code, _TAUGHT if question.id == TEACHES else _NAMES
     with st.container(key="wall_top", horizontal=True, vertical_alignment="top"):
-        rehearsal = " (rehearsal)" if seen.state.rehearsal else ""
-        st.html(f'<p class="wall-round">{escape(names.get(seen.state.phase, ""))}{rehearsal}</p>')
+        st.html(f'<p class="wall-round">{escape(names.get(seen.state.phase, ""))}</p>')
         door.show_code(code)
     if question.id == TEACHES:
         _show_taught(question)
@@ -105,8 +104,6 @@ def count(state: State) -> None:
         said = "Nobody is in yet." if not state.people else f"{_people(state.people)} in the room."
     else:
         said = ""
-    if state.rehearsal and state.phase is Phase.LOBBY:
-        said = f"{said} Rehearsal."
     if said:
         st.html(f'<p class="wall-count">{escape(said)}</p>')
 

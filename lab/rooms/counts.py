@@ -30,15 +30,12 @@ class Counts:
         The index of the right option, from 0; :data:`NOBODY_KNOWS` if there is none.
     sure
         For each option, the number of people who chose it and were sure.
-    least
-        The least number of answers for the result to be shown.
     """
 
     turn: int
     options: tuple[int, ...]
     answer: int
     sure: tuple[int, ...]
-    least: int = FEWEST
 
     @property
     def count(self) -> int:
@@ -48,7 +45,7 @@ class Counts:
     @property
     def withheld(self) -> bool:
         """True if there are too few answers to show the result."""
-        return self.count < self.least
+        return self.count < FEWEST
 
     @property
     def right(self) -> float:
@@ -75,8 +72,8 @@ class Counts:
         return place if most and (not others or others[0][0] < most) else None
 
 
-def counts(connection: Connection, question: int, turn: int, asked: Question, least: int = FEWEST) -> Counts:
-    """The answers to a question, by its id, in one round, to be shown if there are ``least`` of them."""
+def counts(connection: Connection, question: int, turn: int, asked: Question) -> Counts:
+    """The answers to a question, by its id, in one round."""
     chosen = select(ANSWERS.c.value, ANSWERS.c.confidence, func.count()).where(
         ANSWERS.c.question_id == question, ANSWERS.c.round == turn
     )
@@ -85,4 +82,4 @@ def counts(connection: Connection, question: int, turn: int, asked: Question, le
         all_[place] += count
         sure[place] += count * (confidence == SURE)
     right = NOBODY_KNOWS if asked.is_open else asked.answer
-    return Counts(turn, tuple(all_), right, tuple(sure), least)
+    return Counts(turn, tuple(all_), right, tuple(sure))

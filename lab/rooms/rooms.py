@@ -92,13 +92,11 @@ class Rooms:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def create(self, address: str = "", *, rehearsal: bool = False) -> tuple[str, str]:
+    def create(self, address: str = "") -> tuple[str, str]:
         """Make a room; returns its code and the teacher's key, which is stored nowhere. Raises Full.
 
-        ``address`` says where it is opened, as a hash; empty if nobody knows. In a ``rehearsal``, results are shown
-        from the first answer on; no room becomes one later, as people who have answered were told otherwise. If all
-        rooms are taken, the room goes that has been without a sign of its teacher for longest, and for a quarter of an
-        hour at least.
+        ``address`` says where it is opened, as a hash; empty if nobody knows. If all rooms are taken, the room goes
+        that has been without a sign of its teacher for longest, and for a quarter of an hour at least.
         """
         key, now = new_secret(), int(time.time())
         self.tidy()
@@ -120,7 +118,6 @@ class Rooms:
                     door_open=1,
                     busy_until=0.0,
                     address=address,
-                    rehearsal=int(rehearsal),
                     closes=0.0,
                     series="",
                     place=0,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Connection, Row, case, func, select
 
 from lab.questions.question import Question
-from lab.rooms.counts import FEWEST, Counts, counts
+from lab.rooms.counts import Counts, counts
 from lab.rooms.door import Door
 from lab.rooms.questions import TEACHES, read
 from lab.rooms.schema import ANSWERS, PARTICIPANTS, QUESTIONS, ROOMS
@@ -38,8 +38,6 @@ class State:
         The number of answers in the open round, or else in the last round.
     door
         Whether new people may come in, and how fast they do.
-    rehearsal
-        Whether results are shown from the first answer on; everybody is told so.
     closes
         The time on the clock of the open round, in seconds since 1970; 0 without a clock.
     """
@@ -52,7 +50,6 @@ class State:
     lately: int
     answers: int
     door: Door
-    rehearsal: bool
     closes: float
 
     def left(self, now: float) -> int | None:
@@ -154,7 +151,6 @@ def states_of(connection: Connection, rooms: Sequence[Row], only: ColumnElement[
             lately,
             rounds.get(turn, 0),
             door_of(room),
-            bool(room.rehearsal),
             room.closes,
         )
     return found
@@ -167,7 +163,7 @@ def seen(connection: Connection, room: Row, who: str) -> Seen:
     inside = connection.scalar(select(PARTICIPANTS.c.who).where(sits)) is not None
     if question is None or state.phase is Phase.LOBBY:
         return Seen(state, None, (), {}, inside)
-    found, is_revealed = _told(connection, question, room), state.phase is Phase.REVEALED
+    found, is_revealed = _told(connection, question), state.phase is Phase.REVEALED
     return Seen(
         state,
         found.question if is_revealed else found.question.hidden(),
@@ -180,14 +176,14 @@ def seen(connection: Connection, room: Row, who: str) -> Seen:
 def taught(connection: Connection, room: Row) -> Taught:
     """The view of this room's teacher."""
     question = _question(connection, room)
-    told = None if question is None else _told(connection, question, room)
+    told = None if question is None else _told(connection, question)
     return Taught(_state(connection, room), told, room.series, room.place)
 
 
 def told(connection: Connection, room: Row) -> tuple[Told, ...]:
     """All questions of this room with a right answer, in the order in which the class got them."""
     own = select(QUESTIONS).where(QUESTIONS.c.room_id == room.id).order_by(QUESTIONS.c.number)
-    every = (_told(connection, each, room) for each in connection.execute(own).all())
+    every = (_told(connection, each) for each in connection.execute(own).all())
     return tuple(each for each in every if each.question.id != TEACHES)
 
 
@@ -232,9 +228,9 @@ def _state(connection: Connection, room: Row) -> State:
     return states_of(connection, [room], ROOMS.c.id == room.id)[room.code]
 
 
-def _told(connection: Connection, question: Row, room: Row) -> Told:
-    asked, least = read(question.posed), 1 if room.rehearsal else FEWEST
-    rounds = (counts(connection, question.id, turn, asked, least) for turn in ROUND.values())
+def _told(connection: Connection, question: Row) -> Told:
+    asked = read(question.posed)
+    rounds = (counts(connection, question.id, turn, asked) for turn in ROUND.values())
     return Told(question.number, asked, tuple(each for each in rounds if each.count))
 
 

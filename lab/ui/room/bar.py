@@ -23,7 +23,7 @@ from lab.ui.room.asking import OFFERED, ask
 from lab.ui.room.here import AWAY, PAUSE
 from lab.ui.room.look import style
 from lab.ui.room.seat import forget_key, key_of
-from lab.ui.room.steps import Teaching, change, may_ask, now, pass_said, put, show_result, show_steps
+from lab.ui.room.steps import change, may_ask, now, pass_said, put, show_result, show_steps
 
 # The questions of the page by their texts, each with its figure.
 Offered = Mapping[str, tuple[Question, Figure | None]]
@@ -58,7 +58,7 @@ def _show(code: str, offered: Offered) -> None:
         phase = taught.state.phase
         with st.container(key="room_bar_now"):
             st.markdown(f"**{now(taught)}** {counted(taught.state, time.time())}{_which(taught)}")
-        show_steps(Teaching(code, key), taught)
+        show_steps(code, key, taught)
         if phase in _CLOSED and taught.question is not None:
             with st.popover("Result", icon=":material/bar_chart:"):
                 show_result(taught.question, phase)

@@ -10,7 +10,7 @@ from lab.course.pages import Lesson, number, page_of
 from lab.course.words import stopped
 from lab.figures.room import NAMES, votes_of
 from lab.questions.question import Question, lettered
-from lab.rooms.counts import Counts
+from lab.rooms.counts import FEWEST, Counts
 from lab.rooms.series import OWN
 from lab.ui import chosen_tokens, parameters, runs, selection
 from lab.ui.room.picture import show_picture
@@ -37,7 +37,7 @@ def rounds(found: Sequence[Counts], question: Question, *, revealed: bool = True
     shown = [each for each in found if not each.withheld]
     for each in found:
         if each.withheld:
-            st.markdown(f"**{NAMES[each.turn]}.** There are fewer than {each.least} answers, so they are not shown.")
+            st.markdown(f"**{NAMES[each.turn]}.** There are fewer than {FEWEST} answers, so they are not shown.")
     if shown:
         st.html(votes_of(shown, question, revealed))
     if revealed and shares:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import streamlit as st
 
@@ -58,14 +57,6 @@ _DONE_HELP = "The wall shows the code again. You may also ask the next question 
 _MINUTES = (1, 2, 3)
 
 
-@dataclass(frozen=True)
-class Teaching:
-    """The room that a visit teaches: its code and its key."""
-
-    code: str
-    key: str
-
-
 def now(taught: Taught) -> str:
     """Say what is going on in a room."""
     phase = taught.state.phase
@@ -89,7 +80,7 @@ def pass_said() -> None:
         st.toast(said, icon=":material/info:", duration="long")
 
 
-def show_steps(of: Teaching, taught: Taught) -> None:
+def show_steps(code: str, key: str, taught: Taught) -> None:
     """Draw a button for each phase that may follow, the usual one first, and the clock where the class works."""
     phase = taught.state.phase
     names = _GO_TEACHING if _teaches(taught) else _GO
@@ -105,10 +96,10 @@ def show_steps(of: Teaching, taught: Taught) -> None:
             type="primary" if then is usual else "secondary",
             help=_DONE_HELP if then is Phase.LOBBY else None,
             on_click=_go,
-            args=(of, phase, then),
+            args=(code, key, phase, then),
         )
     if phase in TIMED:
-        _show_clock(of, taught.state)
+        _show_clock(code, key, taught.state)
 
 
 def _teaches(taught: Taught) -> bool:
@@ -122,23 +113,23 @@ def may_ask(taught: Taught) -> bool:
     return taught.state.phase in DONE or (taught.state.phase is Phase.CLOSED and _teaches(taught))
 
 
-def _show_clock(of: Teaching, state: State) -> None:
+def _show_clock(code: str, key: str, state: State) -> None:
     # Each version of the room has a box of its own, so that a choice closes it.
     with st.popover("Clock", icon=":material/timer:", key=f"_room_clock_box.{state.version}"):
         for minutes in _MINUTES:
             label = "1 minute" if minutes == 1 else f"{minutes} minutes"
-            st.button(label, key=f"_room_clock.{minutes}", on_click=_set_clock, args=(of, 60.0 * minutes))
+            st.button(label, key=f"_room_clock.{minutes}", on_click=_set_clock, args=(code, key, 60.0 * minutes))
         if state.closes:
-            st.button("Stop the clock", key="_room_clock.0", on_click=_set_clock, args=(of, 0.0))
+            st.button("Stop the clock", key="_room_clock.0", on_click=_set_clock, args=(code, key, 0.0))
         st.caption("The class sees the clock. When the time is up, nothing closes by itself.")
 
 
-def _set_clock(of: Teaching, seconds: float) -> None:
-    change(lambda: server().rooms.set_clock(of.code, of.key, seconds))
+def _set_clock(code: str, key: str, seconds: float) -> None:
+    change(lambda: server().rooms.set_clock(code, key, seconds))
 
 
-def _go(of: Teaching, now: Phase, then: Phase) -> None:
-    change(lambda: server().rooms.step(of.code, of.key, now, then))
+def _go(code: str, key: str, now: Phase, then: Phase) -> None:
+    change(lambda: server().rooms.step(code, key, now, then))
 
 
 def change(make: Callable[[], object]) -> bool:

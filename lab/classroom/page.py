@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from lab.classroom import door, participant, plan, printed, teacher, wall
+from lab.classroom import door, participant, printed, teacher, wall
 from lab.classroom.plan import Written
 from lab.rooms.codes import spaced
 from lab.rooms.database import Unreachable
@@ -22,11 +22,8 @@ _Count = Callable[[State], None]
 
 
 def show(written: Written) -> None:
-    """Draw the door, or the room. ``written`` has the written questions of each lesson, for the plans."""
+    """Draw the door, or the room. ``written`` gives the written questions of a lesson, for plans and answer keys."""
     shell.route()
-    if parameters.PLAN.chosen() in plan.PLANS:
-        plan.show(parameters.PLAN.chosen(), written)
-        return
     code = code_here()
     st.title(f"Room {spaced(code)}" if code else "Room", anchor=False)
     if not code:
@@ -63,7 +60,7 @@ def _room(code: str, written: Written) -> None:
     if parameters.PROJECTOR.chosen():
         screen = wall.show(code)
     elif key and parameters.SUMMARY.chosen():
-        screen, count = printed.show(code, key), None
+        screen, count = printed.show(code, key, written), None
     elif key:
         screen, count = teacher.show(code, key, written), teacher.count
     elif told(code) is None:

@@ -1,4 +1,4 @@
-"""After class: the shares of right answers by question and round, the gain from discussion, common wrong answers."""
+"""The result of each question: the shares of right answers by round, the gain from discussion, the common error."""
 
 from __future__ import annotations
 
@@ -14,17 +14,6 @@ from lab.questions.question import letter, lettered
 from lab.rooms.counts import Counts
 from lab.rooms.seen import Told
 from lab.rooms.states import ROUND
-
-
-def show(asked: Sequence[Told]) -> None:
-    """Draw the summary, behind a line that opens it; draw nothing before the first question."""
-    if not asked:
-        return
-    with st.expander("Summary", icon=":material/summarize:"):
-        for told in asked:
-            st.markdown(f"**{told.number}. {told.question.prompt}**  \n{said(told)}")
-            commonest_error(told)
-        download(asked)
 
 
 def commonest_error(told: Told) -> None:

@@ -45,7 +45,6 @@ def show(code: str, key: str, written: Written) -> Taught:
         see(taught.question.question, "room.see", "Back to its lesson" if phase in ROUND else "")
     _show_prepared(code, taught, written)
     _show_tools(code, key, taught)
-    summary.show(server().rooms.summary(code, key))
     return taught
 
 
@@ -57,7 +56,10 @@ def _show_prepared(code: str, taught: Taught, written: Written) -> None:
 
 def _show_tools(code: str, key: str, taught: Taught) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.link_button("Summary to print", printed.link(code), icon=":material/print:")
+        label = "Summary to print" if taught.state.number else "Answer key to print"
+        st.link_button(label, printed.link(code), icon=":material/print:")
+        if asked := server().rooms.summary(code, key):
+            summary.download(asked)
         people.show(code, key, taught.state)
         with st.popover("A second teacher", icon=":material/person_add:"):
             st.markdown(

@@ -78,7 +78,7 @@ def test_the_summary_is_printed_in_one_light_column(lab: Lab, browser: Browser, 
                 rooms.vote(code, who, number, 1, 0, 3)
             for now, then in pairwise((Phase.OPEN, Phase.CLOSED, Phase.REVEALED, Phase.LOBBY)):
                 rooms.step(code, key, now, then)
-        expect(teacher.get_by_text("5 in the room")).to_be_visible(timeout=SOON)
+        expect(teacher.get_by_text("5 people in the room")).to_be_visible(timeout=SOON)
         wait_idle(teacher)
         with teacher.context.expect_page() as opened:
             teacher.get_by_role("link", name="Summary to print").click()
@@ -87,7 +87,7 @@ def test_the_summary_is_printed_in_one_light_column(lab: Lab, browser: Browser, 
         expect(paper.get_by_text("Round 1: 5 answers").last).to_be_attached(timeout=60_000)
         expect(paper.locator(".votes")).to_have_count(6, timeout=60_000)
         paper.emulate_media(media="print")
-        for name in ("CSV", "Numbers and files", "Lessons"):
+        for name in ("Numbers and files", "Lessons", "save it as PDF"):
             assert not any(each.is_visible() for each in paper.get_by_text(name).all()), name
         assert (
             paper.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor") == "rgb(255, 255, 255)"

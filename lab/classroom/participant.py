@@ -15,6 +15,7 @@ from lab.rooms.rooms import CONFIDENCES, RoomError
 from lab.rooms.seen import Seen, State
 from lab.rooms.server import server
 from lab.rooms.states import ROUND, Phase
+from lab.ui.quiz.question import list_options
 from lab.ui.room import question as shown
 from lab.ui.room.here import AWAY
 from lab.ui.room.look import style
@@ -79,7 +80,7 @@ def show(code: str, seat: str) -> Seen:
         _offer_page(seen.state.code, seat)
     else:
         if question is not None:
-            shown.list_options(question)
+            list_options(question)
             _show_given(seen, question)
         st.info(_waits(seen), icon=":material/hourglass_empty:")
     _say()

@@ -11,7 +11,7 @@ import streamlit as st
 from lab.classroom import summary
 from lab.classroom.plan import Written
 from lab.course.pages import Lesson, page_of
-from lab.course.words import escaped, stopped
+from lab.course.words import escaped
 from lab.questions.question import Question
 from lab.rooms.seen import Taught, Told, revealed
 from lab.rooms.series import Own, PreparedQuestion, SeriesError, own_question, read, said_of
@@ -19,7 +19,6 @@ from lab.rooms.server import server
 from lab.ui.frame.paper import EMBEDDED, HOW_TO_PRINT, ON_PAPER
 from lab.ui.room import question
 from lab.ui.room.look import style
-from lab.ui.room.picture import show_picture
 
 _STYLE = f"<style>.stMainBlockContainer {{ max-width: 50rem; margin: 0 auto; }}{ON_PAPER}</style>"
 
@@ -49,7 +48,8 @@ def _show_summary(taught: Taught, asked: Sequence[Told], every: Sequence[Told]) 
         left_out = " The open question is not on this page yet." if asked != every else ""
         st.markdown(f"{HOW_TO_PRINT}{left_out}")
     for told in asked:
-        _show_question(told.number, told.question)
+        question.ask(told.question, f"{told.number}. ")
+        question.explain(told.question)
         st.markdown(summary.said(told))
         summary.commonest_error(told)
         with st.container(key=f"printed_rounds_{told.number}"):
@@ -68,7 +68,8 @@ def _show_key(series: str, written: Written) -> None:
         st.markdown(HOW_TO_PRINT)
     for place, item in enumerate(items, start=1):
         if (found := _question_of(item, written)) is not None:
-            _show_question(place, found)
+            question.ask(found, f"{place}. ")
+            question.explain(found)
         else:
             st.header(f"{place}. {escaped(item.said)}", anchor=False)
             st.markdown("The lab computes the answer from the sentence when you ask.")
@@ -81,11 +82,3 @@ def _question_of(item: PreparedQuestion | Own, written: Written) -> Question | N
     page = page_of(item.lesson)
     found = written(page) if isinstance(page, Lesson) else ()
     return next((each for each in found if item.asks(each.lesson, said_of(each))), None)
-
-
-def _show_question(number: int, asked: Question) -> None:
-    st.header(f"{number}. {asked.prompt}", anchor=False)
-    if asked.about:
-        st.caption(stopped(asked.about))
-    show_picture(asked.picture)
-    question.explain(asked)

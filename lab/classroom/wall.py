@@ -10,7 +10,7 @@ import streamlit as st
 from lab.classroom import door
 from lab.course.words import stopped
 from lab.figures.room import options_of
-from lab.questions.question import Question
+from lab.questions.question import Question, lettered
 from lab.rooms.questions import TEACHES
 from lab.rooms.seen import Seen, State
 from lab.rooms.server import server
@@ -72,7 +72,7 @@ def _show_question(seen: Seen, question: Question) -> None:
             shown.rounds(seen.rounds, question, shares=False)
     if not question.is_open:
         # Bars name the right answer by themselves.
-        named = f"{shown.right(question)} " if all(each.withheld for each in seen.rounds) else ""
+        named = f"{lettered(question, question.answer)}. " if all(each.withheld for each in seen.rounds) else ""
         st.markdown(f":material/check: {named}{question.options[question.answer].why}")
     elif told := _SAYS.get(seen.state.phase):
         st.markdown(told)

@@ -53,7 +53,10 @@ MOST_OF_ADDRESS = 20
 # Seconds without a sign of its teacher after which a room has to go for a new one, if all are taken; a teacher's page
 # gives a sign every SIGN seconds, so a class that is under way keeps its room.
 IDLE, SIGN = 15 * 60, 5 * 60
-GONE = "There is no room with this code. A room ends after a day, or after an hour without its teacher."
+GONE = (
+    "There is no room with this code. A room ends after a day, or after an hour without its teacher; an update of the "
+    "lab can end it sooner."
+)
 MOST_SERIES = 40_000  # characters
 CONFIDENCES = (1, 2, 3)  # guessing, rather sure, sure
 

@@ -16,17 +16,12 @@ from lab.ui import chosen_tokens, parameters, runs, selection
 from lab.ui.room.picture import show_picture
 
 
-def ask(question: Question) -> None:
-    """Draw the question, what it is about, and its picture."""
-    st.header(question.prompt, anchor=False)
+def ask(question: Question, number: str = "") -> None:
+    """Draw the question, after its ``number``, what it is about, and its picture."""
+    st.header(f"{number}{question.prompt}", anchor=False)
     if question.about:
         st.caption(stopped(question.about))
     show_picture(question.picture)
-
-
-def list_options(question: Question) -> None:
-    """List the options, one per line."""
-    st.markdown("  \n".join(lettered(question, place) for place in range(len(question.options))))
 
 
 def rounds(found: Sequence[Counts], question: Question, *, revealed: bool = True, shares: bool = True) -> None:
@@ -55,17 +50,12 @@ def _right_share(found: Counts) -> str:
 
 def explain(question: Question) -> None:
     """Name the right answer, and explain why each option is right or wrong; a teacher's own question says it once."""
-    answer = question.options[question.answer]
-    st.success(f"{right(question)} {answer.why}", icon=":material/check:")
+    right = question.answer
+    st.success(f"{lettered(question, right)}. {question.options[right].why}", icon=":material/check:")
     if question.id == OWN:
         return
-    others = [place for place in range(len(question.options)) if place != question.answer]
+    others = [place for place in range(len(question.options)) if place != right]
     st.markdown("\n".join(f"- {lettered(question, place)}: {question.options[place].why}" for place in others))
-
-
-def right(question: Question) -> str:
-    """Name the right answer."""
-    return f"{lettered(question, question.answer)}."
 
 
 def see(question: Question, key: str, label: str = "") -> None:

@@ -15,6 +15,7 @@ from lab.rooms.seen import State, Taught, Told
 from lab.rooms.series import SeriesError, read
 from lab.rooms.server import server
 from lab.rooms.states import DONE, NEXT, ROUND, TIMED, WORTH_DISCUSSING, Phase
+from lab.ui.quiz.question import list_options
 from lab.ui.room import question
 from lab.ui.room.seat import key_of
 
@@ -171,7 +172,7 @@ def show_question(told: Told, phase: Phase) -> None:
     """Draw the question with its picture and, as far as the teacher has one, its result."""
     question.ask(told.question)
     if phase is not Phase.REVEALED:
-        question.list_options(told.question)
+        list_options(told.question)
     show_result(told, phase)
 
 

@@ -34,7 +34,7 @@ def show(code: str, key: str, written: Written) -> Taught:
     taught, every = rooms.taught(code, key), rooms.summary(code, key)
     st.html(_STYLE)
     style()
-    # Once the class is under way, its screen may be the teacher's: no answer is on this page before the reveal.
+    # A class that has begun may see the teacher's screen, so no answer is on this page before it is revealed.
     if taught.state.number:
         _show_summary(taught, revealed(every, taught.state), every)
     else:

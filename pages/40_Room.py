@@ -1,6 +1,6 @@
 """The room: a class that answers together."""
 
 from lab.classroom.page import show
-from lab.lessons.play import for_a_class
+from lab.lessons.play import written
 
-show(for_a_class())
+show(written)

@@ -195,8 +195,9 @@ assert "Counting" in links, links
 assert any("10 · Counting" in link.proto.label for link in visit("0_Course.py").get("page_link"))
 assert any("lesson 10" in link.proto.label for link in visit("21_Glossary.py").get("page_link"))
 assert any("How many tokens has" in radio.label for radio in visit("10_Counting.py", step="Check").radio)
-from lab.lessons.play import for_a_class
-assert list(for_a_class())[-1] == "counting"
+from lab.course.pages import lesson_of
+from lab.lessons.play import askings
+assert [each.make.__name__ for each in askings(lesson_of("counting"))] == ["how_many"]
 from lab.ui.frame import strip
 sent = strip._header(None, ["counting"], "counting")
 assert [(stop["lit"], stop["lessons"][-1]["id"]) for stop in sent["stops"]][-1] == (True, "counting")

@@ -45,7 +45,7 @@ def show_start(code: str) -> None:
         st.markdown(
             "Everybody writes one sentence with one of your two labels. The model learns the sentences of one half of "
             f"the class, and is tested on the sentences of the other half. This takes at least {2 * FEWEST} sentences: "
-            "with fewer, one could guess who wrote which. In a rehearsal, two of each label are enough."
+            "with fewer, one could guess who wrote which."
         )
         for place, example in enumerate(("polite", "rude")):
             st.text_input(f"Label {place + 1}", key=f"{_LABELS}.{place}", max_chars=_LONGEST_LABEL, placeholder=example)
@@ -72,7 +72,7 @@ def show_teacher(code: str, key: str, taught: Taught) -> None:
     if told is None or told.question.id != TEACHES or phase is Phase.OPEN:
         return
     found = server().rooms.sentences(code, key)
-    if len(found) < 2 * FEWEST and not taught.state.rehearsal:
+    if len(found) < 2 * FEWEST:
         st.info(
             f"The class has written {number_of(len(found), 'sentence')}. With fewer than {2 * FEWEST}, one could guess "
             "who wrote which, so they are not shown, and there is too little to learn from. Let them write on, or ask "
@@ -96,7 +96,7 @@ def offer(code: str, key: str, taught: Taught) -> None:
     told = taught.question
     if told is None or told.question.id != TEACHES or taught.state.phase is not Phase.CLOSED:
         return
-    if taught.state.rehearsal or len(server().rooms.sentences(code, key)) >= 2 * FEWEST:
+    if len(server().rooms.sentences(code, key)) >= 2 * FEWEST:
         label, args = "Teach the model", (code, key, _chosen_model(), told.question)
         st.button(label, type="primary", key="_class.teach", on_click=_teach, args=args)
 

@@ -11,6 +11,7 @@ import segno
 import streamlit as st
 
 from lab.rooms.codes import read_code, spaced
+from lab.rooms.counts import FEWEST
 from lab.rooms.database import Unreachable
 from lab.rooms.rooms import NoSuchRoom
 from lab.rooms.server import server
@@ -117,20 +118,12 @@ def show() -> None:
             "You get a code for the class. Then you can ask any question of a lesson with one click, and the class "
             "sees its figure."
         )
-        with st.container(horizontal=True):
-            st.button("Open a room", on_click=_open, icon=":material/groups:")
-            st.button(
-                "Rehearse",
-                on_click=_open,
-                kwargs={"rehearsal": True},
-                icon=":material/theater_comedy:",
-                help="A room for trying out: fewer than five answers are shown, too",
-            )
+        st.button("Open a room", on_click=open_room, icon=":material/groups:")
+        st.caption(
+            "To try it alone, open a room, and answer on a phone or in a private window of your browser. A result is "
+            f"shown from {FEWEST} answers on, and the right answer in any case."
+        )
         _show_kept()
-
-
-def _open(*, rehearsal: bool = False) -> None:
-    open_room(rehearsal=rehearsal)
 
 
 def _show_kept() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from lab.classroom import answer
 from lab.course.words import in_html
 from lab.figures.room import NAMES
 from lab.questions.question import lettered
@@ -43,8 +42,7 @@ def _section(number: int, mine: Mine) -> str:
 def _answers(mine: Mine) -> str:
     asked, told = mine.question, []
     for turn, (value, _) in sorted(mine.answers.items()):
-        right = asked.bin(value) == asked.right
-        kind, verdict = ("right", "right") if right else ("wrong", "not right")
-        said = in_html(answer.said(asked, value))
+        kind, verdict = ("right", "right") if value == asked.answer else ("wrong", "not right")
+        said = in_html(lettered(asked, value))
         told.append(f'<p>{NAMES[turn]}: {said} <span class="{kind}">({verdict})</span></p>')
     return "".join(told) or "<p>You did not answer this question.</p>"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 
 import streamlit as st
 
-from lab.classroom import door, participant, plan, printed, teacher, wall
-from lab.questions.asking import Asking
+from lab.classroom import door, participant, printed, teacher, wall
+from lab.classroom.plan import Written
 from lab.rooms.codes import spaced
 from lab.rooms.database import Unreachable
 from lab.rooms.rooms import NoSuchRoom, NotTheTeacher, RoomError, Waits
@@ -21,12 +21,9 @@ from lab.ui.visitor import this_visitor
 _Count = Callable[[State], None]
 
 
-def show(again: Mapping[str, Sequence[Asking]]) -> None:
-    """Draw the door, or the room. ``again`` has, for each lesson id, what makes third questions."""
+def show(written: Written) -> None:
+    """Draw the door, or the room. ``written`` gives the written questions of a lesson, for plans and answer keys."""
     shell.route()
-    if parameters.PLAN.chosen() in plan.PLANS:
-        plan.show(parameters.PLAN.chosen(), again)
-        return
     code = code_here()
     st.title(f"Room {spaced(code)}" if code else "Room", anchor=False)
     if not code:
@@ -35,7 +32,7 @@ def show(again: Mapping[str, Sequence[Asking]]) -> None:
         door.show()
         return
     try:
-        _room(code, again)
+        _room(code, written)
     except Unreachable:
         st.warning(AWAY, icon=":material/cloud_off:")
         st.fragment(_until_back, run_every=2.0)()
@@ -51,7 +48,7 @@ def show(again: Mapping[str, Sequence[Asking]]) -> None:
         st.warning(str(full), icon=":material/info:")
 
 
-def _room(code: str, again: Mapping[str, Sequence[Asking]]) -> None:
+def _room(code: str, written: Written) -> None:
     door.take_key(code)
     server().find(code, this_visitor())
     key, seat = key_of(code), ""
@@ -63,9 +60,9 @@ def _room(code: str, again: Mapping[str, Sequence[Asking]]) -> None:
     if parameters.PROJECTOR.chosen():
         screen = wall.show(code)
     elif key and parameters.SUMMARY.chosen():
-        screen, count = printed.show(code, key), None
+        screen, count = printed.show(code, key, written), None
     elif key:
-        screen, count = teacher.show(code, key, again), teacher.count
+        screen, count = teacher.show(code, key, written), teacher.count
     elif told(code) is None:
         st.caption("One moment …")
         return

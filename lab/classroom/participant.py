@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from lab.classroom import answer, class_teaches, kept
+from lab.classroom import class_teaches, kept
 from lab.figures.room import NAMES
-from lab.questions.question import Question
+from lab.questions.question import Question, lettered
 from lab.rooms.database import Unreachable
 from lab.rooms.questions import TEACHES
 from lab.rooms.rooms import CONFIDENCES, RoomError
 from lab.rooms.seen import Seen, State
 from lab.rooms.server import server
 from lab.rooms.states import ROUND, Phase
-from lab.rooms.typed import NotANumber
+from lab.ui.quiz.question import list_options
 from lab.ui.room import question as shown
 from lab.ui.room.here import AWAY
 from lab.ui.room.look import style
@@ -42,7 +42,7 @@ class _Vote:
     version: int
     number: int
     turn: int
-    value: float
+    value: int
     confidence: int
 
 
@@ -59,9 +59,7 @@ def show(code: str, seat: str) -> Seen:
         st.button("Come in again", on_click=stand_up, args=(code,))
         return seen
     phase = seen.state.phase
-    question = seen.third if phase in (Phase.THIRD, Phase.THIRD_REVEALED) else seen.question
-    if seen.state.rehearsal:
-        st.caption("Rehearsal: fewer than five answers are shown, too, so others may tell who gave which answer.")
+    question = seen.question
     if question is not None:
         shown.ask(question)
     if question is not None and question.id == TEACHES:
@@ -77,12 +75,12 @@ def show(code: str, seat: str) -> Seen:
     elif question is not None and not question.is_open:
         _show_mine(seen, question)
         shown.explain(question)
-        shown.rounds(seen.rounds, seen, "room", shares=False)
+        shown.rounds(seen.rounds, question, shares=False)
         shown.see(question, "room.see")
         _offer_page(seen.state.code, seat)
     else:
         if question is not None:
-            shown.list_options(question)
+            list_options(question)
             _show_given(seen, question)
         st.info(_waits(seen), icon=":material/hourglass_empty:")
     _say()
@@ -119,16 +117,18 @@ def _form(seen: Seen, question: Question, seat: str) -> None:
     """
     state, turn = seen.state, ROUND[seen.state.phase]
     name = f"_room.{state.code}.{state.number}.{turn}"
-    sure = f"{name}.sure"
+    option, sure = f"{name}.option", f"{name}.sure"
     sent = st.session_state.get(name)
     mine = sent[:2] if sent is not None and sent[2] == state.version else seen.mine.get(turn)
     if mine is not None:
+        st.session_state.setdefault(option, mine[0])
         st.session_state.setdefault(sure, mine[1])
     with st.form(f"{name}.form", border=False):
-        answer.draw(question, f"{name}.option", None if mine is None else mine[0])
+        places = range(len(question.options))
+        st.radio("Your answer", places, None, lambda place: lettered(question, place), key=option)
         st.segmented_control("How sure are you?", CONFIDENCES, format_func=_SURE.__getitem__, key=sure, required=True)
         label = "Send" if mine is None else "Send again"
-        given = (state, turn, name, seat, question)
+        given = (state, turn, name, seat)
         st.form_submit_button(label, key=f"{name}.send", type="primary", on_click=_send, args=given)
     if st.session_state.get(_PENDING) is not None:
         st.warning(f"{AWAY} Your answer is kept here until it can be sent.", icon=":material/cloud_off:")
@@ -137,7 +137,7 @@ def _form(seen: Seen, question: Question, seat: str) -> None:
             "The teacher has deleted the answers of this round. Send your answer again.", icon=":material/refresh:"
         )
     elif mine is not None:
-        given_now = f"{answer.said(question, mine[0])}, {_SURE[mine[1]].lower()}"
+        given_now = f"{lettered(question, mine[0])}, {_SURE[mine[1]].lower()}"
         st.success(
             f"Your answer is in: {given_now}. You can change it until the round closes.", icon=":material/check:"
         )
@@ -146,16 +146,14 @@ def _form(seen: Seen, question: Question, seat: str) -> None:
 
 def _show_mine(seen: Seen, question: Question) -> None:
     """After the reveal, say what this participant answered in each round, and whether it was right."""
-    third = seen.state.phase is Phase.THIRD_REVEALED
-    given = {turn: mine for turn, mine in seen.mine.items() if (turn == ROUND[Phase.THIRD]) is third}
-    for turn, (value, confidence) in sorted(given.items()):
-        right = question.bin(value) == question.right
-        told = f"{NAMES[turn]}: you answered {answer.said(question, value)} ({_SURE[confidence].lower()})."
+    for turn, (value, confidence) in sorted(seen.mine.items()):
+        right = value == question.answer
+        told = f"{NAMES[turn]}: you answered {lettered(question, value)} ({_SURE[confidence].lower()})."
         if right:
             st.success(f"{told} **That is right.**", icon=":material/check:")
         else:
             st.error(f"{told} **That is not right.**", icon=":material/close:")
-    if not given:
+    if not seen.mine:
         st.info("You did not answer this question.", icon=":material/info:")
 
 
@@ -172,8 +170,7 @@ def _offer_page(code: str, seat: str) -> None:
 def _show_given(seen: Seen, question: Question) -> None:
     """Between the rounds, say what this participant has answered."""
     for turn, (value, _) in sorted(seen.mine.items()):
-        if turn != ROUND[Phase.THIRD]:
-            st.markdown(f"{NAMES[turn]}: you answered {answer.said(question, value)}.")
+        st.markdown(f"{NAMES[turn]}: you answered {lettered(question, value)}.")
 
 
 def _say() -> None:
@@ -182,16 +179,10 @@ def _say() -> None:
         st.warning(said, icon=":material/info:")
 
 
-def _send(state: State, turn: int, name: str, seat: str, question: Question) -> None:
-    sure = st.session_state.get(f"{name}.sure")
-    try:
-        value = answer.read(question, f"{name}.option")
-    except NotANumber as refused:
-        st.session_state[_SAID] = str(refused)
-        return
+def _send(state: State, turn: int, name: str, seat: str) -> None:
+    value, sure = st.session_state.get(f"{name}.option"), st.session_state.get(f"{name}.sure")
     if value is None or sure is None:
-        give = "Choose" if question.bounds is None else "Type"
-        st.session_state[_SAID] = f"{give} an answer, and say how sure you are."
+        st.session_state[_SAID] = "Choose an answer, and say how sure you are."
         return
     st.session_state[_PENDING] = _Vote(state.code, state.version, state.number, turn, value, sure)
     deliver(seat)

@@ -1,20 +1,24 @@
-"""After class, on paper: every revealed question, its right answer and the result of each round, in one column."""
+"""The page of a room that prints: before the class its answer key, then every revealed question with its result."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from lab.classroom import summary
-from lab.course.words import stopped
+from lab.classroom.plan import Written
+from lab.course.pages import Lesson, page_of
+from lab.course.words import escaped
+from lab.questions.question import Question
 from lab.rooms.seen import Taught, Told, revealed
+from lab.rooms.series import Own, PreparedQuestion, SeriesError, own_question, read, said_of
 from lab.rooms.server import server
 from lab.ui.frame.paper import EMBEDDED, HOW_TO_PRINT, ON_PAPER
 from lab.ui.room import question
 from lab.ui.room.look import style
-from lab.ui.room.picture import show_picture
 
 _STYLE = f"<style>.stMainBlockContainer {{ max-width: 50rem; margin: 0 auto; }}{ON_PAPER}</style>"
 
@@ -24,35 +28,57 @@ def link(code: str) -> str:
     return "?" + urlencode({"room": code, "summary": 1, **EMBEDDED})
 
 
-def show(code: str, key: str) -> Taught:
+def show(code: str, key: str, written: Written) -> Taught:
     """Draw the whole page. Raises RoomError, Unreachable."""
     rooms = server().rooms
     taught, every = rooms.taught(code, key), rooms.summary(code, key)
-    asked = revealed(every, taught.state)
     st.html(_STYLE)
     style()
-    people = taught.state.people
-    st.markdown(f"{datetime.now(UTC):%Y-%m-%d}. People: {people}. Questions: {len(asked)}.")
-    with st.container(key="not_on_paper"):
-        left_out = " The open question is not on this page yet." if asked != every else ""
-        st.markdown(f"{HOW_TO_PRINT}{left_out}")
-        if asked:
-            summary.download(asked)
-    for told in asked:
-        _question(told)
+    # A class that has begun may see the teacher's screen, so no answer is on this page before it is revealed.
+    if taught.state.number:
+        _show_summary(taught, revealed(every, taught.state), every)
+    else:
+        _show_key(taught.series, written)
     return taught
 
 
-def _question(told: Told) -> None:
-    st.header(f"{told.number}. {told.question.prompt}", anchor=False)
-    if told.question.about:
-        st.caption(stopped(told.question.about))
-    show_picture(told.question.picture)
-    question.explain(told.question)
-    st.markdown(summary.said(told))
-    summary.commonest_error(told)
-    if told.third is not None:
-        st.markdown(f"**{told.third.prompt}**")
-        st.caption(stopped(told.third.about))
-    with st.container(key=f"printed_rounds_{told.number}"):
-        question.rounds(told.rounds, told, f"printed.{told.number}")
+def _show_summary(taught: Taught, asked: Sequence[Told], every: Sequence[Told]) -> None:
+    st.markdown(f"{datetime.now(UTC):%Y-%m-%d}. People: {taught.state.people}. Questions: {len(asked)}.")
+    with st.container(key="not_on_paper"):
+        left_out = " The open question is not on this page yet." if asked != every else ""
+        st.markdown(f"{HOW_TO_PRINT}{left_out}")
+    for told in asked:
+        question.ask(told.question, f"{told.number}. ")
+        question.explain(told.question)
+        st.markdown(summary.said(told))
+        summary.commonest_error(told)
+        with st.container(key=f"printed_rounds_{told.number}"):
+            question.rounds(told.rounds, told.question)
+
+
+def _show_key(series: str, written: Written) -> None:
+    """Draw the prepared questions with their answers, for the teacher's desk."""
+    try:
+        items = read(series).items
+    except SeriesError as wrong:
+        st.warning(str(wrong))
+        return
+    st.markdown(f"The answer key. Prepared questions: {len(items)}.")
+    with st.container(key="not_on_paper"):
+        st.markdown(HOW_TO_PRINT)
+    for place, item in enumerate(items, start=1):
+        if (found := _question_of(item, written)) is not None:
+            question.ask(found, f"{place}. ")
+            question.explain(found)
+        else:
+            st.header(f"{place}. {escaped(item.said)}", anchor=False)
+            st.markdown("The lab computes the answer from the sentence when you ask.")
+
+
+def _question_of(item: PreparedQuestion | Own, written: Written) -> Question | None:
+    """The question of a series with its answer; None if the answer depends on a sentence."""
+    if isinstance(item, Own):
+        return own_question(item)
+    page = page_of(item.lesson)
+    found = written(page) if isinstance(page, Lesson) else ()
+    return next((each for each in found if item.asks(each.lesson, said_of(each))), None)

@@ -1,4 +1,4 @@
-"""After class: the shares of right answers by question and round, the gain from discussion, common wrong answers."""
+"""The result of each question: the shares of right answers by round, the gain from discussion, the common error."""
 
 from __future__ import annotations
 
@@ -8,24 +8,12 @@ import pandas as pd
 import streamlit as st
 
 from lab.charts.base.tables import to_csv
-from lab.course.words import escaped, plain, signed
+from lab.course.words import plain, signed
 from lab.evidence.gain import normalised_gain
-from lab.questions.forms import Kind
-from lab.questions.question import Question, letter, with_letter
+from lab.questions.question import letter, lettered
 from lab.rooms.counts import Counts
 from lab.rooms.seen import Told
-from lab.rooms.states import ROUND, Phase
-
-
-def show(asked: Sequence[Told]) -> None:
-    """Draw the summary, behind a line that opens it; draw nothing before the first question."""
-    if not asked:
-        return
-    with st.expander("Summary", icon=":material/summarize:"):
-        for told in asked:
-            st.markdown(f"**{told.number}. {told.question.prompt}**  \n{said(told)}")
-            commonest_error(told)
-        download(asked)
+from lab.rooms.states import ROUND
 
 
 def commonest_error(told: Told) -> None:
@@ -33,11 +21,7 @@ def commonest_error(told: Told) -> None:
     error, question = _error(told), told.question
     if error is None:
         return
-    if question.kind is Kind.CHOICE:
-        option = question.options[error]
-        st.markdown(f"The commonest wrong option is {with_letter(error, option.text)}. {option.why}")
-    else:
-        st.markdown(f"The commonest wrong answer is {escaped(_bin(question, error))}.")
+    st.markdown(f"The commonest wrong option is {lettered(question, error)}. {question.options[error].why}")
 
 
 def download(asked: Sequence[Told]) -> None:
@@ -59,12 +43,9 @@ def _line(told: Told) -> dict[str, object]:
         "lesson": told.question.lesson,
         "prompt": plain(told.question.prompt),
         "about": plain(told.question.about),
-        "right": _bin(told.question, told.question.right),
-        "third prompt": "" if told.third is None else plain(told.third.prompt),
-        "third about": "" if told.third is None else plain(told.third.about),
-        "third right": "" if told.third is None else _bin(told.third, told.third.right),
+        "right": letter(told.question.answer),
     }
-    for turn in (1, 2, 3):
+    for turn in ROUND.values():
         found = _shown(told, turn)
         low, high = (None, None) if found is None else found.interval
         line |= {
@@ -78,28 +59,21 @@ def _line(told: Told) -> dict[str, object]:
     error = _error(told)
     return line | {
         "normalised gain": _gain(told),
-        "commonest wrong option": "" if error is None else _bin(told.question, error),
+        "commonest wrong option": "" if error is None else letter(error),
     }
 
 
 def _counts(found: Counts, told: Told) -> str:
-    """List how often each option was chosen, each place was picked, or a number in each bin was typed."""
-    asked = told.third if found.turn == ROUND[Phase.THIRD] and told.third is not None else told.question
-    letters = [f"{letter(place)} " if asked.kind is Kind.CHOICE else "" for place in range(len(asked.bins))]
-    names = [f"{each}{plain(name)}" for each, name in zip(letters, asked.bins, strict=True)]
+    """List how often each option was chosen."""
+    names = [f"{letter(place)} {plain(option.text)}" for place, option in enumerate(told.question.options)]
     return "; ".join(f"{name}: {count}" for name, count in zip(names, found.options, strict=True))
-
-
-def _bin(question: Question, place: int) -> str:
-    """Name an option by its letter, and a bin or a place by its text."""
-    return letter(place) if question.kind is Kind.CHOICE else question.bins[place]
 
 
 def said(told: Told) -> str:
     """State the shares of right answers, and the gain from the discussion."""
     shares = [
-        f"{name} {found.right:.0%} of {found.count}"
-        for turn, name in ((1, "round 1"), (2, "round 2"), (3, "third question"))
+        f"round {turn} {found.right:.0%} of {found.count}"
+        for turn in ROUND.values()
         if (found := _shown(told, turn)) is not None
     ]
     gain = _gain(told)

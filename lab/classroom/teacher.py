@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
 from lab.classroom import class_teaches, door, people, plan, printed, summary
+from lab.classroom.plan import Written
 from lab.course.pages import LESSONS, number
-from lab.questions.asking import Asking
-from lab.questions.question import Question
 from lab.rooms.questions import TEACHES
 from lab.rooms.seen import State, Taught
 from lab.rooms.server import server
@@ -18,27 +16,20 @@ from lab.rooms.states import ROUND, Phase
 from lab.ui import parameters, selection
 from lab.ui.room import bar, prepared
 from lab.ui.room.question import ask, see
-from lab.ui.room.steps import Teaching, Third, change, may_ask, more, now, show_question, show_said, show_steps
-from lab.ui.room.third import another
+from lab.ui.room.steps import change, may_ask, more, now, show_question, show_said, show_steps
 
 _LESSON = "_room_lesson"
-_REHEARSAL = (
-    "**Rehearsal.** Results are shown with fewer than five answers, too, so they may tell who gave which answer. "
-    "Each phone says so."
-)
 
 
-def show(code: str, key: str, again: Mapping[str, Sequence[Asking]]) -> Taught:
+def show(code: str, key: str, written: Written) -> Taught:
     """Draw the whole screen. Raises RoomError, Unreachable."""
     taught = server().rooms.taught(code, key)
     phase = taught.state.phase
-    if taught.state.rehearsal:
-        st.info(_REHEARSAL, icon=":material/theater_comedy:")
     st.markdown(f"**{now(taught)}** {more(taught)}")
     show_said()
     with st.container(horizontal=True, vertical_alignment="center"):
         class_teaches.offer(code, key, taught)
-        show_steps(Teaching(code, key, _third(taught, again)), taught)
+        show_steps(code, key, taught)
         if may_ask(taught):
             bar.show_next(code, taught, {})
         st.link_button("Wall", bar.wall(code), icon=":material/co_present:")
@@ -52,32 +43,23 @@ def show(code: str, key: str, again: Mapping[str, Sequence[Asking]]) -> Taught:
     else:
         show_question(taught.question, phase)
         see(taught.question.question, "room.see", "Back to its lesson" if phase in ROUND else "")
-    _show_prepared(code, taught, again)
+    _show_prepared(code, taught, written)
     _show_tools(code, key, taught)
-    summary.show(server().rooms.summary(code, key))
     return taught
 
 
-def _third(taught: Taught, again: Mapping[str, Sequence[Asking]]) -> Third | None:
-    """What makes a third question; None if the question on screen has none of its kind."""
-    if taught.question is None or taught.question.question.lesson not in again:
-        return None
-
-    def make(asked: Question) -> Question | None:
-        return another(asked, again)
-
-    return make
-
-
-def _show_prepared(code: str, taught: Taught, again: Mapping[str, Sequence[Asking]]) -> None:
+def _show_prepared(code: str, taught: Taught, written: Written) -> None:
     with st.expander("Prepared questions", icon=":material/playlist_play:", key="room_prepared"):
         prepared.show(code, taught.series, taught.place)
-        plan.show_offers(code, again)
+        plan.show_offers(code, written)
 
 
 def _show_tools(code: str, key: str, taught: Taught) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.link_button("Summary to print", printed.link(code), icon=":material/print:")
+        label = "Summary to print" if taught.state.number else "Answer key to print"
+        st.link_button(label, printed.link(code), icon=":material/print:")
+        if asked := server().rooms.summary(code, key):
+            summary.download(asked)
         people.show(code, key, taught.state)
         with st.popover("A second teacher", icon=":material/person_add:"):
             st.markdown(

@@ -10,8 +10,7 @@ import streamlit as st
 from lab.classroom import door
 from lab.course.words import stopped
 from lab.figures.room import options_of
-from lab.questions.question import Question
-from lab.rooms.counts import Counts
+from lab.questions.question import Question, lettered
 from lab.rooms.questions import TEACHES
 from lab.rooms.seen import Seen, State
 from lab.rooms.server import server
@@ -28,8 +27,6 @@ _NAMES = {
     Phase.OPEN_AGAIN: "Round 2: after the discussion",
     Phase.CLOSED_AGAIN: "Round 2 is closed",
     Phase.REVEALED: "The answer",
-    Phase.THIRD: "A third question: everybody alone",
-    Phase.THIRD_REVEALED: "The third answer",
 }
 _SAYS = {
     Phase.DISCUSS: "Find somebody who gave another answer, and try to convince each other.",
@@ -39,7 +36,6 @@ _TAUGHT = {
     Phase.CLOSED: "The class teaches: writing is over",
     Phase.REVEALED: "What the model has learned",
 }
-_THIRD = (Phase.THIRD, Phase.THIRD_REVEALED)
 
 
 def show(code: str) -> Seen:
@@ -47,13 +43,11 @@ def show(code: str) -> Seen:
     seen = server().rooms.seen(code)
     style()
     style("wall")
-    phase = seen.state.phase
-    question = seen.third if phase in _THIRD else seen.question
     with st.container(key="wall"):
-        if question is None:
+        if seen.question is None:
             door.show_way_in_large(code)
         else:
-            _show_question(seen, question)
+            _show_question(seen, seen.question)
     return seen
 
 
@@ -61,13 +55,12 @@ def _show_question(seen: Seen, question: Question) -> None:
     """Draw the question with its picture and its options; once it is revealed, its result takes the place of both."""
     code, names = seen.state.code, _TAUGHT if question.id == TEACHES else _NAMES
     with st.container(key="wall_top", horizontal=True, vertical_alignment="top"):
-        rehearsal = " (rehearsal)" if seen.state.rehearsal else ""
-        st.html(f'<p class="wall-round">{escape(names.get(seen.state.phase, ""))}{rehearsal}</p>')
+        st.html(f'<p class="wall-round">{escape(names.get(seen.state.phase, ""))}</p>')
         door.show_code(code)
     if question.id == TEACHES:
         _show_taught(question)
         return
-    beside, found = question.is_open and question.picture is not None, _of(seen)
+    beside = question.is_open and question.picture is not None
     with st.container(key="wall_question_picture" if beside else "wall_question"):
         st.markdown(f"**{question.prompt}**")
         if question.is_open:
@@ -76,10 +69,10 @@ def _show_question(seen: Seen, question: Question) -> None:
             show_picture(question.picture)
             _show_options(question)
         else:
-            shown.rounds(found, seen, "room.wall", shares=False)
+            shown.rounds(seen.rounds, question, shares=False)
     if not question.is_open:
         # Bars name the right answer by themselves.
-        named = f"{shown.right(question)} " if all(each.withheld for each in found) else ""
+        named = f"{lettered(question, question.answer)}. " if all(each.withheld for each in seen.rounds) else ""
         st.markdown(f":material/check: {named}{question.options[question.answer].why}")
     elif told := _SAYS.get(seen.state.phase):
         st.markdown(told)
@@ -96,17 +89,8 @@ def _show_taught(question: Question) -> None:
 
 
 def _show_options(question: Question) -> None:
-    if question.bounds is None and question.picks is None:
-        rows = "".join(f"<li><bdi>{escape(each)}</bdi></li>" for each in options_of(question))
-        st.html(f'<ul class="wall-options">{rows}</ul>')
-    else:
-        shown.list_options(question)
-
-
-def _of(seen: Seen) -> list[Counts]:
-    """The rounds of the question on the wall."""
-    third = seen.state.phase in _THIRD
-    return [each for each in seen.rounds if (each.turn == ROUND[Phase.THIRD]) is third]
+    rows = "".join(f"<li><bdi>{escape(each)}</bdi></li>" for each in options_of(question))
+    st.html(f'<ul class="wall-options">{rows}</ul>')
 
 
 def count(state: State) -> None:
@@ -120,8 +104,6 @@ def count(state: State) -> None:
         said = "Nobody is in yet." if not state.people else f"{_people(state.people)} in the room."
     else:
         said = ""
-    if state.rehearsal and state.phase is Phase.LOBBY:
-        said = f"{said} Rehearsal."
     if said:
         st.html(f'<p class="wall-count">{escape(said)}</p>')
 

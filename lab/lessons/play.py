@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
@@ -50,17 +50,14 @@ def askings(lesson: Lesson) -> Iterator[Asking]:
         )
 
 
+def written(lesson: Lesson) -> Iterator[Question]:
+    """The questions of a lesson that are about no run, in their order."""
+    for asking in askings(lesson):
+        if asking.always and (asked := asking()) is not None:
+            yield replace(asked, lesson=lesson.id)
+
+
 def written_before(id: str) -> Iterator[Question]:
     """The written questions of the lessons that come at least two lessons before this one, in their order."""
     for lesson in LESSONS[: max(number(lesson_of(id)) - 2, 0)]:
-        for asking in askings(lesson):
-            if asking.always and (asked := asking()) is not None:
-                yield replace(asked, lesson=lesson.id)
-
-
-def for_a_class() -> dict[str, Sequence[Asking]]:
-    """All questions that a class can be asked about a text, by the lesson's id.
-
-    They are the written ones, and those about a sentence of the class.
-    """
-    return {lesson.id: [each for each in askings(lesson) if each.for_a_class or each.always] for lesson in LESSONS}
+        yield from written(lesson)

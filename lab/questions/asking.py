@@ -33,8 +33,6 @@ class Asking:
         What the answer rests on: a figure that was shown, beliefs, or what the learner makes.
     hint
         What to look at, or to think of, after a first wrong answer: never the answer, nor a number in it.
-    for_a_class
-        Whether a class may be asked it about a sentence of its own.
     figure
         Draws the figure from which a class can answer, about any spot; it does not show the answer itself. None: the
         question needs no figure, or it is asked only where its figure is on screen.
@@ -44,7 +42,6 @@ class Asking:
     of: tuple[str, ...]
     basis: Basis
     hint: str = ""
-    for_a_class: bool = False
     figure: Callable[[Spot], Any] | None = None
 
     @property
@@ -74,7 +71,6 @@ def asks(
     *of: str,
     basis: Basis,
     hint: str = "",
-    for_a_class: bool = False,
     figure: Callable[[Spot], Any] | None = None,
 ) -> Callable[[Callable[..., Question | None]], Asking]:
     """Mark a function that asks; the arguments are the fields of :class:`Asking`.
@@ -88,4 +84,4 @@ def asks(
     """
     if unknown := [each for each in of if each not in PLACES]:
         raise ValueError(f"A question is asked about some of {', '.join(PLACES)}, not about {', '.join(unknown)}.")
-    return lambda make: Asking(make, of, basis, hint, for_a_class, figure)
+    return lambda make: Asking(make, of, basis, hint, figure)

@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from lab.questions.forms import Bounds, Kind, NumberAnswer, Picks, PlaceAnswer
 from lab.questions.picture import QuestionPicture
 
 MARGIN = 0.05
@@ -46,9 +45,6 @@ class Question:
         The question's name in its lesson.
     mixed
         Whether the order of the options means nothing.
-    number, place
-        Set if a class may be asked for the number itself, without options, or to pick any token or head. Before the
-        reveal, only the limits of the number, or the places to pick from.
     hint
         What to look at, or to think of, after a first wrong answer; "" if the question has no hint.
     lesson
@@ -67,8 +63,6 @@ class Question:
     prompt: str
     options: tuple[Option, ...]
     mixed: bool = False
-    number: NumberAnswer | Bounds | None = None
-    place: PlaceAnswer | Picks | None = None
     hint: str = ""
     lesson: str = ""
     subject: str = ""
@@ -79,7 +73,7 @@ class Question:
     def __post_init__(self) -> None:
         texts = [option.text for option in self.options]
         right = sum(option.correct for option in self.options)
-        if self.bounds is None and self.picks is None and len(self.options) < 2:
+        if len(self.options) < 2:
             raise ValueError(f"{self.id}: a question needs at least two options.")
         if right != (not self.is_open):
             raise ValueError(f"{self.id}: exactly one option must be correct.")
@@ -133,64 +127,9 @@ class Question:
         """The index on screen of an answer that was kept; None if there is none, or no such option any more."""
         return next((i for i in range(len(self.options)) if self.kept_as(i) == kept), None)
 
-    @property
-    def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of answer that a class can give: an option, and a number or a place if the question has one."""
-        more = {Kind.NUMBER: self.number, Kind.PLACE: self.place}
-        return (Kind.CHOICE, *(kind for kind, found in more.items() if found is not None))
-
-    @property
-    def kind(self) -> Kind:
-        """The kind of answer that a class gives."""
-        return self.kinds[-1]
-
-    def asked_for(self, kind: Kind) -> Question:
-        """Return this question for a class that gives this ``kind`` of answer, one of :attr:`kinds`."""
-        number = self.number if kind is Kind.NUMBER else None
-        return replace(self, number=number, place=self.place if kind is Kind.PLACE else None)
-
     def hidden(self) -> Question:
-        """Return this question without anything that gives the answer away.
-
-        If the answer is a number or a place, the options go, too, because they would give it away.
-        """
-        texts = (Option(option.text) for option in self.options) if self.kind is Kind.CHOICE else ()
-        return replace(self, options=tuple(texts), number=self.bounds, place=self.picks, hint="", link={})
-
-    @property
-    def bounds(self) -> Bounds | None:
-        """The bounds of a number; None if the answer is not a number."""
-        return self.number.bounds if isinstance(self.number, NumberAnswer) else self.number
-
-    @property
-    def picks(self) -> Picks | None:
-        """The tokens or heads to pick from; None if the answer is not a place."""
-        return self.place.picks if isinstance(self.place, PlaceAnswer) else self.place
-
-    @property
-    def bins(self) -> tuple[str, ...]:
-        """The bins in which a class's answers are counted, in words: options, ranges of a number, places."""
-        counted = self._counted
-        return tuple(option.text for option in self.options) if counted is None else counted.bins
-
-    @property
-    def right(self) -> int:
-        """The bin of the right answer, from 0. Raises ValueError while the question is open."""
-        counted = self._counted
-        return self.answer if counted is None else counted.right
-
-    def bin(self, value: float) -> int:
-        """The bin of an answer, from 0."""
-        return self.number.bin(value) if isinstance(self.number, NumberAnswer) else int(value)
-
-    def accepts(self, value: float) -> bool:
-        """Return whether this value can be an answer."""
-        return value in range(len(self.bins)) if self.bounds is None else self.bounds.accepts(value)
-
-    @property
-    def _counted(self) -> NumberAnswer | PlaceAnswer | None:
-        counted = self.number or self.place
-        return counted if isinstance(counted, NumberAnswer | PlaceAnswer) else None
+        """Return this question without anything that gives the answer away."""
+        return replace(self, options=tuple(Option(option.text) for option in self.options), hint="", link={})
 
 
 def hashed(*texts: object) -> str:

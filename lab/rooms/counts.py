@@ -25,20 +25,17 @@ class Counts:
     turn
         The round, from 1.
     options
-        The number of answers for each option, each place, or each bin of a number.
+        The number of answers for each option.
     answer
         The index of the right option, from 0; :data:`NOBODY_KNOWS` if there is none.
     sure
         For each option, the number of people who chose it and were sure.
-    least
-        The least number of answers for the result to be shown.
     """
 
     turn: int
     options: tuple[int, ...]
     answer: int
     sure: tuple[int, ...]
-    least: int = FEWEST
 
     @property
     def count(self) -> int:
@@ -48,7 +45,7 @@ class Counts:
     @property
     def withheld(self) -> bool:
         """True if there are too few answers to show the result."""
-        return self.count < self.least
+        return self.count < FEWEST
 
     @property
     def right(self) -> float:
@@ -75,15 +72,14 @@ class Counts:
         return place if most and (not others or others[0][0] < most) else None
 
 
-def counts(connection: Connection, question: int, turn: int, asked: Question, least: int = FEWEST) -> Counts:
-    """The answers to a question, by its id, in one round, to be shown if there are ``least`` of them."""
+def counts(connection: Connection, question: int, turn: int, asked: Question) -> Counts:
+    """The answers to a question, by its id, in one round."""
     chosen = select(ANSWERS.c.value, ANSWERS.c.confidence, func.count()).where(
         ANSWERS.c.question_id == question, ANSWERS.c.round == turn
     )
-    all_, sure = [0] * len(asked.bins), [0] * len(asked.bins)
-    for value, confidence, count in connection.execute(chosen.group_by(ANSWERS.c.value, ANSWERS.c.confidence)):
-        place = asked.bin(value)
+    all_, sure = [0] * len(asked.options), [0] * len(asked.options)
+    for place, confidence, count in connection.execute(chosen.group_by(ANSWERS.c.value, ANSWERS.c.confidence)):
         all_[place] += count
         sure[place] += count * (confidence == SURE)
-    right = NOBODY_KNOWS if asked.is_open else asked.right
-    return Counts(turn, tuple(all_), right, tuple(sure), least)
+    right = NOBODY_KNOWS if asked.is_open else asked.answer
+    return Counts(turn, tuple(all_), right, tuple(sure))

@@ -30,7 +30,7 @@ def class_teaches(first: str, second: str) -> Question:
 
 
 def written(question: Question) -> str:
-    """Write a question as JSON, with Infinity for a number without a limit."""
+    """Write a question as JSON."""
     return json.dumps(asdict(question), ensure_ascii=False)
 
 

@@ -53,7 +53,10 @@ MOST_OF_ADDRESS = 20
 # Seconds without a sign of its teacher after which a room has to go for a new one, if all are taken; a teacher's page
 # gives a sign every SIGN seconds, so a class that is under way keeps its room.
 IDLE, SIGN = 15 * 60, 5 * 60
-GONE = "There is no room with this code. A room ends after a day, or after an hour without its teacher."
+GONE = (
+    "There is no room with this code. A room ends after a day, or after an hour without its teacher; an update of the "
+    "lab can end it sooner."
+)
 MOST_SERIES = 40_000  # characters
 CONFIDENCES = (1, 2, 3)  # guessing, rather sure, sure
 
@@ -92,13 +95,11 @@ class Rooms:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def create(self, address: str = "", *, rehearsal: bool = False) -> tuple[str, str]:
+    def create(self, address: str = "") -> tuple[str, str]:
         """Make a room; returns its code and the teacher's key, which is stored nowhere. Raises Full.
 
-        ``address`` says where it is opened, as a hash; empty if nobody knows. In a ``rehearsal``, results are shown
-        from the first answer on; no room becomes one later, as people who have answered were told otherwise. If all
-        rooms are taken, the room goes that has been without a sign of its teacher for longest, and for a quarter of an
-        hour at least.
+        ``address`` says where it is opened, as a hash; empty if nobody knows. If all rooms are taken, the room goes
+        that has been without a sign of its teacher for longest, and for a quarter of an hour at least.
         """
         key, now = new_secret(), int(time.time())
         self.tidy()
@@ -120,7 +121,6 @@ class Rooms:
                     door_open=1,
                     busy_until=0.0,
                     address=address,
-                    rehearsal=int(rehearsal),
                     closes=0.0,
                     series="",
                     place=0,
@@ -242,17 +242,7 @@ class Rooms:
         with writing(self._engine) as connection:
             room = _teachers(connection, code, key)
             _step(connection, room, Phase(room.phase), Phase.OPEN, number=room.number + 1)
-            connection.execute(
-                insert(QUESTIONS).values(room_id=room.id, number=room.number + 1, posed=written(asked), third="")
-            )
-
-    def ask_third(self, code: str, key: str, asked: Question) -> None:
-        """Open the third question, made for this step: round 3 begins. Raises NoSuchRoom, NotTheTeacher, NotNow."""
-        with writing(self._engine) as connection:
-            room = _teachers(connection, code, key)
-            _step(connection, room, Phase(room.phase), Phase.THIRD)
-            own = QUESTIONS.c.id == _question(connection, room).id
-            connection.execute(update(QUESTIONS).where(own).values(third=written(asked)))
+            connection.execute(insert(QUESTIONS).values(room_id=room.id, number=room.number + 1, posed=written(asked)))
 
     def step(self, code: str, key: str, now: Phase, then: Phase) -> None:
         """Go on to phase ``then`` from ``now``, the phase that the teacher sees.
@@ -262,7 +252,7 @@ class Rooms:
         """
         with writing(self._engine) as connection:
             room = _teachers(connection, code, key)
-            if then is Phase.THIRD or (then is Phase.OPEN and now is Phase.LOBBY):
+            if then is Phase.OPEN and now is Phase.LOBBY:
                 raise NotNow("Only a question opens this round.")
             if now is Phase.CLOSED and then is Phase.LOBBY and read(_question(connection, room).posed).id != TEACHES:
                 # Every later step takes the question as revealed, and the phones keep its answer.
@@ -292,11 +282,11 @@ class Rooms:
             room = _teachers(connection, code, key)
             connection.execute(update(ROOMS).where(ROOMS.c.id == room.id).values(series=series, place=place))
 
-    def vote(self, code: str, seat: str, number: int, turn: int, value: float, confidence: int) -> None:
+    def vote(self, code: str, seat: str, number: int, turn: int, value: int, confidence: int) -> None:
         """Keep a participant's answer to question ``number`` in round ``turn``; a later answer replaces it.
 
-        ``value`` is the place of the chosen option, token or head, from 0, or a typed number. Once this returns, the
-        answer is kept. The phase is read in the same transaction, so that no step can come in between.
+        ``value`` is the place of the chosen option, from 0. Once this returns, the answer is kept. The phase is read in
+        the same transaction, so that no step can come in between.
 
         Raises
         ------
@@ -448,25 +438,24 @@ def _question(connection: Connection, room: Row) -> Row:
 
 
 def _answer(
-    connection: Connection, room: Row, seat: str, when: tuple[int, int], given: tuple[float, int], *, teaches: bool
+    connection: Connection, room: Row, seat: str, when: tuple[int, int], given: tuple[int, int], *, teaches: bool
 ) -> int:
     """Write a participant's answer, if all rules allow it; returns the id of its question.
 
     ``when`` is the number of the question and the round, ``given`` the answer and the confidence. A question to which
     a class writes sentences (``teaches``) takes no answer without a sentence, and no other question takes a sentence.
     """
-    turn = when[1]
     if when != (room.number, ROUND.get(Phase(room.phase))):
         raise NotNow("This round is closed. Your answer came too late and does not count.")
     question, who = _question(connection, room), hashed(seat)
-    asked = read(question.third if turn == ROUND[Phase.THIRD] else question.posed)
+    asked = read(question.posed)
     value, confidence = given
-    if (asked.id == TEACHES) is not teaches or not asked.accepts(value) or confidence not in CONFIDENCES:
+    if (asked.id == TEACHES) is not teaches or value not in range(len(asked.options)) or confidence not in CONFIDENCES:
         raise NotNow("There is no such answer.")
     inside = (PARTICIPANTS.c.room_id == room.id) & (PARTICIPANTS.c.who == who)
     if connection.scalar(select(PARTICIPANTS.c.who).where(inside)) is None:
         raise NotNow("You are not in this room. Join it first.")
-    place = {"question_id": question.id, "who": who, "round": turn}
+    place = {"question_id": question.id, "who": who, "round": when[1]}
     _keep(connection, ANSWERS, place, {"value": value, "confidence": confidence})
     return int(question.id)
 

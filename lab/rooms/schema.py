@@ -28,7 +28,7 @@ from sqlalchemy import (
     update,
 )
 
-VERSION = 6
+VERSION = 7
 LIFE = 24 * 60 * 60  # seconds until a room and its answers are deleted
 LONGEST_SENTENCE = 120  # characters
 METADATA = MetaData()
@@ -40,8 +40,8 @@ _HASH = String(64)  # SHA-256, hexadecimal
 # Times are seconds since 1970. ``version`` grows with every change that a participant's page has to show. ``seal``
 # signs the seats of this room; all servers of the database know it, and it is deleted with the room.
 # ``address`` is a keyed hash of the address from which the room was opened; empty if it is not known.
-# ``door_open`` and ``busy_until`` are the room's door (lab.rooms.door). ``rehearsal``: results are shown from the first
-# answer on, and everybody is told so. ``closes`` is the time on the clock of the open round, 0 without a clock.
+# ``door_open`` and ``busy_until`` are the room's door (lab.rooms.door). ``closes`` is the time on the clock of the open
+# round, 0 without a clock.
 # ``series`` are the questions that the teacher has prepared (lab.rooms.series), ``place`` is the number of those asked.
 ROOMS = Table(
     f"rooms_v{VERSION}",
@@ -58,12 +58,11 @@ ROOMS = Table(
     Column("door_open", SmallInteger, nullable=False),
     Column("busy_until", Double, nullable=False),
     Column("address", String(32), nullable=False),
-    Column("rehearsal", SmallInteger, nullable=False),
     Column("closes", Double, nullable=False),
     Column("series", Text, nullable=False),
     Column("place", Integer, nullable=False),
 )
-# ``posed`` and ``third`` are questions as JSON (lab.rooms.questions); ``third`` is empty if there is no third question.
+# ``posed`` is a question as JSON (lab.rooms.questions).
 QUESTIONS = Table(
     f"questions_v{VERSION}",
     METADATA,
@@ -71,7 +70,6 @@ QUESTIONS = Table(
     Column("room_id", ForeignKey(ROOMS.c.id, ondelete="CASCADE"), nullable=False),
     Column("number", Integer, nullable=False),
     Column("posed", Text, nullable=False),
-    Column("third", Text, nullable=False),
     UniqueConstraint("room_id", "number"),
 )
 PARTICIPANTS = Table(
@@ -82,14 +80,14 @@ PARTICIPANTS = Table(
     Column("joined", BigInteger, nullable=False),
 )
 # A participant has one answer to a question per round, which the key enforces even if an answer is sent twice.
-# ``value`` is the place of the chosen option, token or head, from 0, or a typed number.
+# ``value`` is the place of the chosen option, from 0.
 ANSWERS = Table(
     f"answers_v{VERSION}",
     METADATA,
     Column("question_id", ForeignKey(QUESTIONS.c.id, ondelete="CASCADE"), primary_key=True),
     Column("round", SmallInteger, primary_key=True),
     Column("who", _HASH, primary_key=True),
-    Column("value", Double, nullable=False),
+    Column("value", SmallInteger, nullable=False),
     Column("confidence", SmallInteger, nullable=False),
 )
 # The sentences with which a class teaches a model: one from each participant, whose label is the answer.

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Connection, Row, case, func, select
 
 from lab.questions.question import Question
-from lab.rooms.counts import FEWEST, Counts, counts
+from lab.rooms.counts import Counts, counts
 from lab.rooms.door import Door
 from lab.rooms.questions import TEACHES, read
 from lab.rooms.schema import ANSWERS, PARTICIPANTS, QUESTIONS, ROOMS
-from lab.rooms.states import ASKS, ROUND, SHOWN, Phase
+from lab.rooms.states import DONE, ROUND, Phase
 
-_THIRD = ROUND[Phase.THIRD]
 _LATELY = 60  # seconds
 MOST_SECONDS = 3600  # on the clock of a round
 
@@ -39,8 +38,6 @@ class State:
         The number of answers in the open round, or else in the last round.
     door
         Whether new people may come in, and how fast they do.
-    rehearsal
-        Whether results are shown from the first answer on; everybody is told so.
     closes
         The time on the clock of the open round, in seconds since 1970; 0 without a clock.
     """
@@ -53,7 +50,6 @@ class State:
     lately: int
     answers: int
     door: Door
-    rehearsal: bool
     closes: float
 
     def left(self, now: float) -> int | None:
@@ -71,7 +67,7 @@ class State:
     @property
     def asks(self) -> bool:
         """True if there is a question whose answer is not shown yet."""
-        return self.phase in ASKS
+        return self.phase not in DONE
 
 
 @dataclass(frozen=True)
@@ -80,8 +76,8 @@ class Seen:
 
     Attributes
     ----------
-    question, third
-        The questions, hidden until they are revealed; None if there is no such question.
+    question
+        The question, hidden until its answer is revealed; None in the lobby.
     rounds
         The rounds that are revealed.
     mine
@@ -92,9 +88,8 @@ class Seen:
 
     state: State
     question: Question | None
-    third: Question | None
     rounds: tuple[Counts, ...]
-    mine: Mapping[int, tuple[float, int]]
+    mine: Mapping[int, tuple[int, int]]
     inside: bool
 
 
@@ -104,7 +99,6 @@ class Told:
 
     number: int
     question: Question
-    third: Question | None
     rounds: tuple[Counts, ...]
 
     def round(self, turn: int) -> Counts | None:
@@ -157,7 +151,6 @@ def states_of(connection: Connection, rooms: Sequence[Row], only: ColumnElement[
             lately,
             rounds.get(turn, 0),
             door_of(room),
-            bool(room.rehearsal),
             room.closes,
         )
     return found
@@ -169,17 +162,13 @@ def seen(connection: Connection, room: Row, who: str) -> Seen:
     sits = (PARTICIPANTS.c.room_id == room.id) & (PARTICIPANTS.c.who == who)
     inside = connection.scalar(select(PARTICIPANTS.c.who).where(sits)) is not None
     if question is None or state.phase is Phase.LOBBY:
-        return Seen(state, None, None, (), {}, inside)
-    found, shown = _told(connection, question, room), SHOWN.get(state.phase, ())
-    third = None if found.third is None or _THIRD in shown else found.third.hidden()
-    own = (ANSWERS.c.question_id == question.id) & (ANSWERS.c.who == who)
-    mine = connection.execute(select(ANSWERS.c.round, ANSWERS.c.value, ANSWERS.c.confidence).where(own))
+        return Seen(state, None, (), {}, inside)
+    found, is_revealed = _told(connection, question), state.phase is Phase.REVEALED
     return Seen(
         state,
-        found.question if shown else found.question.hidden(),
-        third or found.third,
-        tuple(each for each in found.rounds if each.turn in shown),
-        {each.round: (each.value, each.confidence) for each in mine},
+        found.question if is_revealed else found.question.hidden(),
+        found.rounds if is_revealed else (),
+        _given(connection, question.id, who),
         inside,
     )
 
@@ -187,31 +176,25 @@ def seen(connection: Connection, room: Row, who: str) -> Seen:
 def taught(connection: Connection, room: Row) -> Taught:
     """The view of this room's teacher."""
     question = _question(connection, room)
-    told = None if question is None else _told(connection, question, room)
+    told = None if question is None else _told(connection, question)
     return Taught(_state(connection, room), told, room.series, room.place)
 
 
 def told(connection: Connection, room: Row) -> tuple[Told, ...]:
     """All questions of this room with a right answer, in the order in which the class got them."""
     own = select(QUESTIONS).where(QUESTIONS.c.room_id == room.id).order_by(QUESTIONS.c.number)
-    every = (_told(connection, each, room) for each in connection.execute(own).all())
+    every = (_told(connection, each) for each in connection.execute(own).all())
     return tuple(each for each in every if each.question.id != TEACHES)
 
 
 def revealed(asked: Sequence[Told], state: State) -> tuple[Told, ...]:
-    """The questions whose answers everybody may see; a third question only if its own answer is shown, too."""
-    found = []
-    for each in asked:
-        if shown := _shown(each.number, state.number, state.phase):
-            rounds = tuple(one for one in each.rounds if one.turn in shown)
-            found.append(replace(each, third=each.third if _THIRD in shown else None, rounds=rounds))
-    return tuple(found)
+    """The questions whose answers everybody may see."""
+    return tuple(each for each in asked if _is_revealed(each.number, state.number, state.phase))
 
 
-def _shown(number: int, last: int, phase: Phase) -> tuple[int, ...]:
-    """The rounds of a question whose results everybody may see, in a room with so many questions."""
-    is_over = number < last or phase is Phase.LOBBY
-    return tuple(ROUND.values()) if is_over else SHOWN.get(phase, ())
+def _is_revealed(number: int, last: int, phase: Phase) -> bool:
+    """Whether everybody may see the answer to a question, in a room with so many questions."""
+    return number < last or phase in DONE
 
 
 @dataclass(frozen=True)
@@ -219,40 +202,36 @@ class Mine:
     """A revealed question, and what one participant answered in each round: the answer and the confidence."""
 
     question: Question
-    answers: Mapping[int, tuple[float, int]]
+    answers: Mapping[int, tuple[int, int]]
 
 
 def history(connection: Connection, room: Row, who: str) -> tuple[Mine, ...]:
-    """All questions that were revealed to a participant, with the participant's answers; third ones are their own."""
-    phase = Phase(room.phase)
-    found = []
+    """All questions that were revealed to a participant, with the participant's answers."""
+    phase, found = Phase(room.phase), []
     for row in connection.execute(
         select(QUESTIONS).where(QUESTIONS.c.room_id == room.id).order_by(QUESTIONS.c.number)
     ).all():
         asked = read(row.posed)
-        shown = _shown(row.number, room.number, phase)
-        own = (ANSWERS.c.question_id == row.id) & (ANSWERS.c.who == who)
-        given = connection.execute(select(ANSWERS.c.round, ANSWERS.c.value, ANSWERS.c.confidence).where(own)).all()
-        mine = {each.round: (each.value, each.confidence) for each in given}
-        if shown and not asked.is_open:
-            found.append(Mine(asked, {turn: each for turn, each in mine.items() if turn != _THIRD}))
-        if row.third and _THIRD in shown:
-            found.append(Mine(read(row.third), {turn: each for turn, each in mine.items() if turn == _THIRD}))
+        if _is_revealed(row.number, room.number, phase) and not asked.is_open:
+            found.append(Mine(asked, _given(connection, row.id, who)))
     return tuple(found)
+
+
+def _given(connection: Connection, question: int, who: str) -> Mapping[int, tuple[int, int]]:
+    """What one participant answered to a question, by round: the answer and the confidence."""
+    own = (ANSWERS.c.question_id == question) & (ANSWERS.c.who == who)
+    given = connection.execute(select(ANSWERS.c.round, ANSWERS.c.value, ANSWERS.c.confidence).where(own))
+    return {each.round: (each.value, each.confidence) for each in given}
 
 
 def _state(connection: Connection, room: Row) -> State:
     return states_of(connection, [room], ROOMS.c.id == room.id)[room.code]
 
 
-def _told(connection: Connection, question: Row, room: Row) -> Told:
-    asked, third = read(question.posed), read(question.third) if question.third else None
-    least = 1 if room.rehearsal else FEWEST
-    rounds = (
-        counts(connection, question.id, turn, third if third and turn == _THIRD else asked, least)
-        for turn in ROUND.values()
-    )
-    return Told(question.number, asked, third, tuple(each for each in rounds if each.count))
+def _told(connection: Connection, question: Row) -> Told:
+    asked = read(question.posed)
+    rounds = (counts(connection, question.id, turn, asked) for turn in ROUND.values())
+    return Told(question.number, asked, tuple(each for each in rounds if each.count))
 
 
 def _question(connection: Connection, room: Row) -> Row | None:

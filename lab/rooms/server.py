@@ -115,7 +115,7 @@ class RoomServer:
                 self._guesses.popitem(last=False)
             return found
 
-    def create(self, address: str = "", *, rehearsal: bool = False) -> tuple[str, str]:
+    def create(self, address: str = "") -> tuple[str, str]:
         """Make a room; returns the room's code and the teacher's key: see :meth:`Rooms.create`.
 
         Raises Full, Unreachable.
@@ -125,7 +125,7 @@ class RoomServer:
             log.say_once(f"{MOST_NEW} rooms were opened within a minute; whoever opens another waits.")
             raise Full(f"{MOST_NEW} rooms were opened here within a minute. Wait a minute, then try again.")
         try:
-            made = rooms.create(address, rehearsal=rehearsal)
+            made = rooms.create(address)
         except (Full, Unreachable) as refused:
             self._new.give_back()  # who has a full quota keeps nobody else from opening a room
             if isinstance(refused, Full):

@@ -1,8 +1,6 @@
 """The phases of a room, and the steps between them: peer instruction, one question at a time.
 
-Mazur 1997 ("Peer Instruction"): everybody answers alone, the class discusses, everybody answers again. Smith et al.
-2009 ("Why Peer Discussion Improves Student Performance on In-Class Concept Questions") add a third question of the same
-kind, answered alone: it shows whether people learned from the discussion or only copied a neighbour's answer.
+Mazur 1997 ("Peer Instruction"): everybody answers alone, the class discusses, everybody answers again.
 """
 
 from __future__ import annotations
@@ -21,13 +19,11 @@ class Phase(Enum):
     OPEN_AGAIN = "open again"  # round 2, the same question
     CLOSED_AGAIN = "closed again"  # as after round 1: only the teacher sees the result
     REVEALED = "revealed"
-    THIRD = "third"  # round 3, a question of the same kind about another sentence
-    THIRD_REVEALED = "third revealed"
 
 
 # The phases that may follow each phase. A question that nearly everybody or hardly anybody answers right needs no
-# discussion (Crouch & Mazur 2001), and for some questions there is no third question. A round that was closed too early
-# opens again, and a class that has written too little to teach a model goes on to something else.
+# discussion (Crouch & Mazur 2001). A round that was closed too early opens again, and a class that has written too
+# little to teach a model goes on to something else.
 NEXT: Mapping[Phase, tuple[Phase, ...]] = {
     Phase.LOBBY: (Phase.OPEN,),
     Phase.OPEN: (Phase.CLOSED,),
@@ -35,23 +31,13 @@ NEXT: Mapping[Phase, tuple[Phase, ...]] = {
     Phase.DISCUSS: (Phase.OPEN_AGAIN,),
     Phase.OPEN_AGAIN: (Phase.CLOSED_AGAIN, Phase.REVEALED),
     Phase.CLOSED_AGAIN: (Phase.REVEALED,),
-    Phase.REVEALED: (Phase.THIRD, Phase.LOBBY),
-    Phase.THIRD: (Phase.THIRD_REVEALED,),
-    Phase.THIRD_REVEALED: (Phase.LOBBY,),
+    Phase.REVEALED: (Phase.LOBBY,),
 }
 # The round in which a phase takes answers; in the other phases, nobody can answer.
-ROUND: Mapping[Phase, int] = {Phase.OPEN: 1, Phase.OPEN_AGAIN: 2, Phase.THIRD: 3}
-# The rounds whose results, and right option, everybody may see from this phase on.
-SHOWN: Mapping[Phase, tuple[int, ...]] = {
-    Phase.REVEALED: (1, 2),
-    Phase.THIRD: (1, 2),
-    Phase.THIRD_REVEALED: (1, 2, 3),
-}
-# The phases that a new question ends: no question waits for its answer.
-DONE = (Phase.LOBBY, Phase.REVEALED, Phase.THIRD_REVEALED)
+ROUND: Mapping[Phase, int] = {Phase.OPEN: 1, Phase.OPEN_AGAIN: 2}
+# The phases in which no question waits for its answer, so that a new one may be asked.
+DONE = (Phase.LOBBY, Phase.REVEALED)
 # The phases with a clock: those in which the class works.
 TIMED = (*ROUND, Phase.DISCUSS)
-# The phases with a question whose answer is not shown yet.
-ASKS = frozenset(Phase) - {Phase.LOBBY, Phase.REVEALED, Phase.THIRD_REVEALED}
 # The shares of right answers between which a discussion is worth its time (Crouch & Mazur 2001).
 WORTH_DISCUSSING = (0.35, 0.70)

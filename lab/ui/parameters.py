@@ -240,7 +240,6 @@ TAUGHT = Buttons("taught", TAUGHT_LAB, (TAUGHT_LAB, TAUGHT_OWN))
 ROOM = Name("room", "", kept=False, written=True, longest=6)
 PROJECTOR = PlaceParameter("projector", 0, 0, 1, kept=False)
 SUMMARY = PlaceParameter("summary", 0, 0, 1, kept=False)
-PLAN = PlaceParameter("plan", 0, 0, 90, kept=False)
 
 PARAMETERS: tuple[Parameter[Any], ...] = tuple(each for each in list(vars().values()) if isinstance(each, Parameter))
 # The parameters of the toy's sentences, in the order of the sidebar, and the parameters that most toys have.

@@ -55,4 +55,4 @@ else:
             key=name,
             on_select="rerun" if isinstance(figure, Heatmap) and "params" in figure.spec["layer"][0] else "ignore",
         )
-    st.html(token_chips([(label, (place,), label) for place, label in enumerate(labels)], chosen=0))
+    st.html(token_chips([(label, (place,), label) for place, label in enumerate(labels)]))

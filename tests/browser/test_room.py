@@ -1,4 +1,4 @@
-"""A teacher, three learners and the wall, in browsers of their own, from the lobby to the third question."""
+"""A teacher, three learners and the wall, in browsers of their own, from the lobby to the reveal and back."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def ask(room: Class) -> None:
 
 
 def through(room: Class, database: str, look: Callable[[str], None]) -> None:
-    """From the lobby to the third question revealed; ``look`` is called where there is something new to see."""
+    """From the lobby to the reveal and back; ``look`` is called where there is something new to see."""
     look("lobby")
     ask(room)
     told = posed(database, room.code)
@@ -163,13 +163,10 @@ def through(room: Class, database: str, look: Callable[[str], None]) -> None:
         expect(each.page.get_by_text("fewer than 5 answers").first).to_be_visible(timeout=SOON)
         assert any(told.options[told.answer].why[:40].encode() in frame for frame in each.sent)  # the search finds
     look("revealed")
-    room.teacher.page.get_by_role("link", name=re.compile("^Room ")).click()  # there are third questions on its page
-    press(room.teacher.page, "Ask a third question")
-    expect(room.teacher.page.get_by_text("The third question is open")).to_be_visible(timeout=60_000)
+    room.teacher.page.get_by_role("link", name=re.compile("^Room ")).click()
+    press(room.teacher.page, "Done with this question")
     for each in room.learners:
-        vote(each.page, 0)
-    look("third")
-    press(room.teacher.page, "Reveal to the class")
+        expect(each.page.get_by_text("Wait for the next question")).to_be_visible(timeout=SOON)
     look("the end")
 
 
@@ -182,7 +179,7 @@ def nothing_told(seat: Seat, told: Question) -> None:
     assert b'class="votes"' not in everything and b"correct" not in everything
 
 
-def test_a_class_from_the_lobby_to_the_third_question(lab: Lab, browser: Browser, database: str) -> None:
+def test_a_class_from_the_lobby_to_the_reveal_and_back(lab: Lab, browser: Browser, database: str) -> None:
     found: list[str] = []
 
     def look(stage: str) -> None:

@@ -84,11 +84,6 @@ def test_groups_give_their_tokens_one_colour_special_ones_too() -> None:
     assert kinds == ["hue0 special", "hue0", "hue1", "hue1 special"]
 
 
-def test_the_chosen_token_is_framed_on_all_its_chips() -> None:
-    classes = _Reader(token_chips([("a", (0, 1), None), ("b", (1,), None), ("c", (2,), None)], chosen=1)).classes
-    assert [("chosen" in each) for each in classes[1:]] == [True, True, False]
-
-
 def test_control_characters_are_drawn_as_signs() -> None:
     page = token_chips([("\u202ea\x00\n", (0,), None), ("  \n", (), None)])
     assert "\u202e" not in page

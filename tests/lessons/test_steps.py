@@ -73,7 +73,7 @@ def test_a_lesson_in_files_has_questions_and_each_has_a_hint_that_is_for_somethi
     for lesson in LESSONS:
         asked = list(askings(lesson))
         assert asked and len({asking.make.__name__ for asking in asked}) == len(asked)
-        assert all(asking.hint or asking.for_a_class for asking in asked)
+        assert all(asking.hint or asking.figure for asking in asked)
 
 
 @pytest.fixture

@@ -17,16 +17,11 @@ from streamlit.testing.v1 import AppTest
 
 from lab.models import catalogue, downloads, hub, loading
 from lab.models.catalogue import DEFAULT_MODEL, ModelCard, ModelUnavailable
-from lab.questions.asking import asks
-from lab.questions.basis import bet
-from lab.questions.question import Option, Question
-from lab.questions.spot import Spot
 from lab.text import bundled
 from lab.text.sentences import punkt
 from lab.text.tags import pipeline
 from lab.ui import downloads as ui_downloads
 from lab.ui import long_work
-from lab.ui.room import third
 from lab.ui.visitor import Visitor
 from tests.checkpoints import write_checkpoint
 from tests.conftest import TinyCheckpoint
@@ -297,23 +292,6 @@ def test_a_damaged_default_model_gives_way_to_another_that_ships(shipped: Path, 
     assert not at.exception and not at.error
     assert any("is damaged" in each.value and "You see lab-bert instead." in each.value for each in at.warning)
     assert str(shipped.parent) not in words(at)
-
-
-def test_a_third_question_is_made_by_another_model_where_the_default_one_is_damaged(shipped: Path) -> None:
-    asked, read = Question("strongest", "?", (Option("a"), Option("b")), lesson="self-attention"), set[str]()
-
-    @asks(basis=bet("Yes.", "No."))
-    def build(spot: Spot) -> Question | None:
-        read.add(spot.trace.model.id)
-        return None
-
-    _cut_short(shipped / DEFAULT_MODEL)
-    assert third.another(asked, {"self-attention": [build]}) is None and read == {"lab-bert"}
-    for model in ("lab-bert", "lab-gpt2"):
-        _cut_short(shipped / model)
-    st.cache_resource.clear()
-    read.clear()
-    assert third.another(asked, {"self-attention": [build]}) is None and not read
 
 
 def test_where_every_model_is_damaged_one_sentence_says_so(shipped: Path) -> None:

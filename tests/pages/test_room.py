@@ -1,4 +1,4 @@
-"""A class in a room: teacher and learners on their pages, from the door to the third question; nothing leaks."""
+"""A class in a room: teacher and learners on their pages, from the door to the end; nothing leaks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lab.classroom import door, kept, page
-from lab.questions.question import Option, Question
+from lab.questions.question import Question
 from lab.rooms import log
 from lab.rooms.codes import new_secret
 from lab.rooms.database import Unreachable
@@ -19,7 +19,7 @@ from lab.rooms.seen import Mine
 from lab.rooms.series import Own, own_question, read, written
 from lab.rooms.server import Limit, RoomServer, server
 from lab.rooms.states import Phase
-from lab.ui.room import asking, seat, third, waiting
+from lab.ui.room import asking, seat, waiting
 from lab.ui.room.seat import ToldSeat
 from tests.pages.apptest import components, reveal, turn_to, visit, words
 
@@ -74,22 +74,22 @@ def everything(at: AppTest) -> str:
     return drawn.decode("utf-8", "replace") + repr(at.session_state._state.filtered_state)
 
 
-def asked(at: AppTest, how: str = "Ask the class", lesson: str = LESSON, step: str = "check") -> tuple[str, str]:
-    """A new room in which the teacher has asked the first question of a step that can be asked so: its code and key."""
+def asked(at: AppTest, lesson: str = LESSON, step: str = "check") -> tuple[str, str]:
+    """A new room in which the teacher has asked the first question of a step: its code and key."""
     press(at, "Open a room")
     code = at.session_state["room"]
     at.session_state["teach"] = 1
     at.switch_page(f"pages/{lesson}").run()
     turn_to(at, step)
-    press(at, how)
+    press(at, "Ask the class")
     assert server().rooms.seen(code).state.phase is Phase.OPEN
     return code, at.session_state["_room_keys"][code]
 
 
-def begin(how: str = "Ask the class", lesson: str = LESSON, step: str = "check") -> tuple[AppTest, str, str, Question]:
+def begin() -> tuple[AppTest, str, str, Question]:
     """A teacher who has asked: the page, the room's code and key, the question."""
     teacher = visit(ROOM)
-    code, key = asked(teacher, how, lesson, step)
+    code, key = asked(teacher)
     found = server().rooms.taught(code, key).question
     assert found is not None
     return teacher, code, key, found.question
@@ -114,9 +114,8 @@ def answer(at: AppTest, option: int, sure: int = 3) -> AppTest:
     return send(at)
 
 
-def test_a_class_from_the_door_to_the_third_question(browsers: Browsers) -> None:
-    teacher, code, key, question = begin()
-    rooms = server().rooms
+def test_a_class_from_the_door_to_the_end(browsers: Browsers) -> None:
+    teacher, code, _, question = begin()
     for each in range(5):
         browsers.who = f"{each:032x}"
         learner = answer(visit(ROOM, room=code.lower()), question.answer if each else (question.answer + 1) % 2)
@@ -135,15 +134,6 @@ def test_a_class_from_the_door_to_the_third_question(browsers: Browsers) -> None
     why = question.options[question.answer].why
     assert why in words(learner) and why in words(teacher)
     assert "fewer than 5 answers" in words(learner)  # of round 2
-    press(teacher, "Ask a third question")
-    assert rooms.seen(code).state.phase is Phase.THIRD
-    posed = rooms.taught(code, key).question
-    assert posed is not None and posed.third is not None
-    assert (posed.third.lesson, posed.third.id) == (question.lesson, question.id)
-    assert posed.third.prompt != question.prompt and posed.third.about != question.about
-    answer(again(learner), posed.third.answer)
-    press(teacher, "Reveal to the class")
-    assert posed.third.options[posed.third.answer].why in words(again(learner))
     press(teacher, "Done with this question")
     assert "Wait for the next question" in words(again(learner))
     press(teacher, "Delete the room")
@@ -276,11 +266,6 @@ def test_wrong_codes_and_false_keys_are_refused_in_a_sentence(
     at.session_state["room"] = code
     at.run()
     assert not at.exception and "You are in" in words(at)
-
-
-def test_a_question_without_another_of_its_kind_has_no_third() -> None:
-    options = Option("a", "why", correct=True), Option("b", "why")
-    assert third.another(Question("none", "?", options, lesson="masked-language-model"), {}) is None
 
 
 def in_a_lesson(step: str = "effective") -> tuple[AppTest, str, str]:

@@ -8,15 +8,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lab.course.words import escaped, plain
-from lab.lessons.play import for_a_class
-from lab.questions.question import Question
-from lab.rooms.rooms import RoomError
 from lab.rooms.series import Own, PreparedQuestion, Series, read, written
 from lab.rooms.server import server
 from lab.rooms.states import Phase
-from lab.ui.room import third
 from tests.pages.apptest import words
-from tests.pages.test_room import ROOM, Browsers, again, begin, browsers, in_a_lesson, labels, press
+from tests.pages.test_room import ROOM, Browsers, again, browsers, in_a_lesson, labels, press
 
 __all__ = ["browsers"]  # a fixture
 ELSEWHERE = "a-model-of-another-server"
@@ -110,11 +106,3 @@ def test_a_question_about_a_model_of_another_server_says_so(browsers: Browsers) 
     assert [escaped(ELSEWHERE) in each for each in shown] == [True, False]
     press(at, "Go to question 1 of 2")
     assert "no model called" in words(at) and escaped(ELSEWHERE) in words(at)
-
-
-def test_the_third_question_is_about_the_model_of_the_first_or_there_is_none(browsers: Browsers) -> None:
-    _, _, _, question = begin()
-    found = third.another(question, for_a_class())
-    assert isinstance(found, Question)
-    with pytest.raises(RoomError, match="no model"):
-        third.another(replace(question, link={**question.link, "model": ELSEWHERE}), for_a_class())

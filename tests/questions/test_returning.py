@@ -5,14 +5,10 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-import lab
 from lab.course.pages import CHECK_STEP, LESSONS
-from lab.course.sentences.examples import EXAMPLES
-from lab.lessons.play import for_a_class, written_before
-from lab.models.catalogue import DEFAULT_MODEL
+from lab.lessons.play import written_before
 from lab.questions.progress import Answer, LearnerProgress
 from lab.questions.question import Question
-from lab.questions.spot import Spot
 from lab.ui.quiz.returning import missed
 from tests.pages.apptest import visit
 
@@ -63,23 +59,3 @@ def test_it_is_asked_at_the_end_of_a_lesson_and_stays() -> None:
 def test_nothing_before_a_class_and_nothing_about_a_toy(given: dict[str, str]) -> None:
     at, _ = with_a_wrong_answer(**given)
     assert not at.exception and not at.subheader
-
-
-@pytest.mark.parametrize(
-    ("lesson", "wanted"),
-    [
-        ("self-attention", "most-even"),
-        ("head-specialization", "best-head-next_token"),
-        ("head-specialization", "looks-most-content_words"),
-    ],
-)
-def test_what_a_class_picked_can_be_picked_on_an_example(lesson: str, wanted: str) -> None:
-    spots = (
-        Spot.of(lab.trace(lab.load_model(DEFAULT_MODEL), each.text)) for each in EXAMPLES if "[MASK]" not in each.text
-    )
-    asked = (
-        each for spot in spots for ask in for_a_class()[lesson] if (each := ask(spot)) is not None and each.id == wanted
-    )
-    found = next(asked, None)
-    assert found is not None and found.place is not None
-    assert found.options[found.answer].correct

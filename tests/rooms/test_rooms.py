@@ -1,4 +1,4 @@
-"""A room goes from the lobby to the third question; nobody votes late, twice or from outside."""
+"""A room goes from the lobby to the reveal and back; nobody votes late, twice or from outside."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_room_has_a_code_and_keeps_no_key(rooms: Rooms, engine: Engine) -> Non
     assert state(rooms, code).phase is Phase.LOBBY
 
 
-def test_peer_instruction_from_the_lobby_to_the_third_question(rooms: Rooms) -> None:
+def test_peer_instruction_from_the_lobby_to_the_next_question(rooms: Rooms) -> None:
     code, key, people = opened(rooms, 6)
     for who in people:
         rooms.vote(code, who, 1, 1, 1, 2)
@@ -75,21 +75,15 @@ def test_peer_instruction_from_the_lobby_to_the_third_question(rooms: Rooms) -> 
     rooms.step(code, key, Phase.OPEN_AGAIN, Phase.REVEALED)
     before, after = rooms.seen(code).rounds
     assert (before.options, after.options, after.sure_and_wrong) == ((0, 6, 0), (5, 0, 1), 1)
+    rooms.step(code, key, Phase.REVEALED, Phase.LOBBY)
     with pytest.raises(NotNow, match="Only a question"):
-        rooms.step(code, key, Phase.REVEALED, Phase.THIRD)
-    rooms.ask_third(code, key, posed(1))
-    rooms.vote(code, people[0], 1, 3, 1, 1)
-    assert [each.turn for each in rooms.seen(code).rounds] == [1, 2]
-    rooms.step(code, key, Phase.THIRD, Phase.THIRD_REVEALED)
-    third = rooms.seen(code).rounds[2]
-    assert (third.options, third.answer, third.withheld) == ((0, 1, 0), 1, True)
-    rooms.step(code, key, Phase.THIRD_REVEALED, Phase.LOBBY)
+        rooms.step(code, key, Phase.LOBBY, Phase.OPEN)
     rooms.ask(code, key, posed(2))
     assert state(rooms, code).number == 2
     assert rooms.seen(code).question == posed(2).hidden()
     told, new = rooms.summary(code, key)
-    assert (told.question, told.third, len(told.rounds)) == (posed(), posed(1), 3)
-    assert (new.question, new.third, new.rounds) == (posed(2), None, ())
+    assert (told.question, len(told.rounds)) == (posed(), 2)
+    assert (new.question, new.rounds) == (posed(2), ())
 
 
 def test_a_vote_is_kept_once_and_can_be_changed(rooms: Rooms, engine: Engine) -> None:
@@ -145,18 +139,6 @@ def test_only_the_teacher_steps_and_only_along_the_way(rooms: Rooms) -> None:
         rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
 
 
-def test_a_third_question_is_asked_after_the_reveal_only(rooms: Rooms) -> None:
-    code, key, _ = opened(rooms)
-    for then in (Phase.CLOSED, Phase.REVEALED):
-        with pytest.raises(NotNow):
-            rooms.ask_third(code, key, posed(1))
-        rooms.step(code, key, state(rooms, code).phase, then)
-    with pytest.raises(NotTheTeacher):
-        rooms.ask_third(code, "", posed(1))
-    rooms.ask_third(code, key, posed(1))
-    assert state(rooms, code).phase is Phase.THIRD
-
-
 def test_what_everybody_sees_holds_no_answer_before_the_reveal(rooms: Rooms) -> None:
     """In every phase: neither which option is right, nor why, nor the link to it, nor a count of an option."""
     code, key, people = opened(rooms, 6)
@@ -164,19 +146,12 @@ def test_what_everybody_sees_holds_no_answer_before_the_reveal(rooms: Rooms) -> 
         rooms.vote(code, who, 1, 1, 1, 1)
     for now, then in pairwise((Phase.OPEN, Phase.CLOSED, Phase.DISCUSS, Phase.OPEN_AGAIN)):
         found = rooms.seen(code, people[0])
-        assert (found.question, found.third, found.rounds) == (posed().hidden(), None, ())
+        assert (found.question, found.rounds) == (posed().hidden(), ())
         assert found.state.asks and "Why" not in str(found) and "correct=True" not in str(found)
         rooms.step(code, key, now, then)
     assert rooms.seen(code, people[0]).question == posed().hidden()
     rooms.step(code, key, Phase.OPEN_AGAIN, Phase.REVEALED)
     assert (rooms.seen(code).question, state(rooms, code).asks) == (posed(), False)
-    rooms.ask_third(code, key, posed(1))
-    rooms.vote(code, people[0], 1, 3, 1, 1)
-    found = rooms.seen(code, people[0])
-    assert (found.third, found.mine[3], found.state.asks) == (posed(1).hidden(), (1, 1), True)
-    assert [each.turn for each in found.rounds] == [1]
-    rooms.step(code, key, Phase.THIRD, Phase.THIRD_REVEALED)
-    assert (rooms.seen(code).third, state(rooms, code).asks) == (posed(1), False)
 
 
 def test_a_version_grows_with_every_step_and_no_vote(rooms: Rooms) -> None:
@@ -318,17 +293,16 @@ def test_round_two_is_closed_without_a_reveal(rooms: Rooms) -> None:
     assert [each.turn for each in rooms.seen(code).rounds] == [2]
 
 
-def test_a_rehearsal_shows_every_answer_and_says_so(rooms: Rooms) -> None:
-    for rehearsal in (False, True):
-        code, key = rooms.create(rehearsal=rehearsal)
-        who = rooms.join(code, new_secret())
-        rooms.ask(code, key, posed())
+@pytest.mark.parametrize("people", [4, 5])
+def test_the_result_of_a_class_of_four_is_nobody_s(rooms: Rooms, people: int) -> None:
+    code, key, inside = opened(rooms, people)
+    for who in inside:
         rooms.vote(code, who, 1, 1, 0, 3)
-        rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
-        rooms.step(code, key, Phase.CLOSED, Phase.REVEALED)
-        seen = rooms.seen(code, who)
-        assert (seen.rounds[0].withheld, seen.state.rehearsal) == (not rehearsal, rehearsal)
-        assert seen.mine == {1: (0, 3)} and rooms.seen(code).mine == {}
+    rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
+    rooms.step(code, key, Phase.CLOSED, Phase.REVEALED)
+    (found,) = rooms.seen(code, inside[0]).rounds
+    assert found.withheld is (people < 5) and rooms.summary(code, key)[0].rounds == (found,)
+    assert rooms.seen(code, inside[0]).mine == {1: (0, 3)} and rooms.seen(code).mine == {}
 
 
 def test_the_clock_of_a_round_ends_with_it_and_never_runs_for_days(rooms: Rooms) -> None:

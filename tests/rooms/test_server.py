@@ -71,10 +71,10 @@ def test_rooms_that_are_opened_at_the_same_moment_are_limited_too(
     many, create = MOST_NEW + 5, Rooms.create
     waiting = threading.Barrier(many, timeout=1.0)
 
-    def at_once(rooms: Rooms, address: str = "", *, rehearsal: bool = False) -> tuple[str, str]:
+    def at_once(rooms: Rooms, address: str = "") -> tuple[str, str]:
         with suppress(threading.BrokenBarrierError):
             waiting.wait()  # every request has passed the check that there is to pass
-        return create(rooms, address, rehearsal=rehearsal)
+        return create(rooms, address)
 
     def opened(_: int) -> bool:
         try:

@@ -17,7 +17,6 @@ _STYLE = """<style>
 .tokens .token small { font-size: .7rem; color: light-dark(#4c505e, #d5d7dd); }
 .tokens .special { border-style: dashed; font-style: italic; margin-inline: .35em;
   background: light-dark(#f4f4f6, #26282e); border-color: light-dark(#7a7f8c, #9a9fac); }
-.tokens .chosen { outline: 2px solid light-dark(#16181d, #ffffff); outline-offset: 1px; }
 .tokens .gap { display: inline-block; min-width: .35em; color: light-dark(#4c505e, #d5d7dd); padding-top: 1rem; }
 .tokens.large { font-size: 1.4rem; }
 .tokens.large .token small { font-size: .8rem; font-variant-numeric: tabular-nums; }
@@ -27,7 +26,6 @@ HUES</style>"""
 def token_chips(
     chips: Iterable[Chip],
     *,
-    chosen: int | None = None,
     groups: Sequence[int] | None = None,
     ids: Sequence[int] | None = None,
 ) -> str:
@@ -35,9 +33,9 @@ def token_chips(
 
     A run without positions is between tokens (a space) and is drawn plain. An empty run is a special token, shown
     by its label, with a dashed frame. Positions count from 1 above the run; a label that differs from the run is
-    shown below it. `chosen` (from 0) frames the chips of one token. Neighbours differ in colour, unless `groups`
-    gives each token its group: 0 or 1 for the segments of a pair, say. With `ids`, one for each token, the id is
-    below the token, and the chips are large: they are then the main figure of the page.
+    shown below it. Neighbours differ in colour, unless `groups` gives each token its group: 0 or 1 for the segments
+    of a pair, say. With `ids`, one for each token, the id is below the token, and the chips are large: they are then
+    the main figure of the page.
 
     All text is escaped, keeps its own direction, and has its control characters drawn as signs.
     """
@@ -53,7 +51,6 @@ def token_chips(
         if groups is not None and tokens:
             kind = f"hue{groups[tokens[0]] % len(_HUES)}" + ("" if run else " special")
         turn += bool(run)
-        kind += " chosen" if chosen is not None and chosen in tokens else ""
         below = "" if ids is None else ", ".join(str(ids[token]) for token in tokens)
         parts.append(_chip(run, tokens, label, kind, below))
     large = "" if ids is None else " large"

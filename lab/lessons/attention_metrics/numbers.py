@@ -194,7 +194,7 @@ def _confidences(spot: Spot) -> Heatmap:
 _MAP = derivable(LESSON, "numbers", "the map of confidence (average)")
 
 
-@asks("layer", basis=_MAP, for_a_class=True, figure=_confidences)
+@asks("layer", basis=_MAP, figure=_confidences)
 def most_confident(spot: Spot) -> Question | None:
     """Ask which head of a layer has the clearest favourites."""
     heads = range(spot.trace.model.config.heads)
@@ -208,7 +208,7 @@ def most_confident(spot: Spot) -> Question | None:
         f"In which head of layer {spot.layer + 1} is **confidence (average)** highest, so that its tokens have the "
         "clearest favourites?"
     )
-    return ranked("most-confident", prompt, averages.tolist(), lambda head: f"Head {head + 1}", why, of=len(averages))
+    return ranked("most-confident", prompt, averages.tolist(), lambda head: f"Head {head + 1}", why)
 
 
 def show(view: OneHead) -> None:

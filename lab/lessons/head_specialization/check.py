@@ -8,15 +8,14 @@ from lab.course.words import escaped, quoted
 from lab.lessons.head_specialization import LESSON
 from lab.lessons.head_specialization.does_it_matter import what_shows_need
 from lab.lessons.head_specialization.grammar import same_as_distance
-from lab.lessons.head_specialization.named_patterns import best_head
-from lab.lessons.head_specialization.radar import looks_most, share_or_preference
+from lab.lessons.head_specialization.radar import share_or_preference
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.encoding import BLANK
 from lab.models.interventions import Interventions
 from lab.text.tags.pipeline import PipelineUnavailable, spelled_out
 from lab.text.tags.tokens import TaggedSpan, encoding_tags, parsed, trace_tags
 from lab.ui import runs
-from lab.ui.quiz.asking import OfClass, draw_checks
+from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
 from lab.ui.shared.one_head import OneHead
 
@@ -66,7 +65,7 @@ def judge(entry: str) -> ChallengeVerdict:
 
 
 def show(view: OneHead) -> None:
-    """Ask the three questions, and set the challenge; a class can also be asked to pick a head."""
+    """Ask the three questions, and set the challenge."""
     asked = (share_or_preference, same_as_distance, what_shows_need)
-    draw_checks(LESSON, [each() for each in asked], OfClass((looks_most, best_head), view.spot, view.place))
+    draw_checks(LESSON, [each() for each in asked])
     draw_challenge(LESSON, WANTED, "A sentence with _", judge)

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from lab.analysis.heads import named, patterns
 from lab.analysis.heads.named import MIXED, Chance, above_chance, clearly_above, scores_of, trace_chance
-from lab.analysis.heads.neurons import DECIDED
-from lab.analysis.heads.patterns import PATTERNS, Pattern, same_word_cases, trace_patterns
+from lab.analysis.heads.patterns import PATTERNS, same_word_cases, trace_patterns
 from lab.analysis.heads.shuffled_places import followed, with_places
 from lab.analysis.heads.swapping import Asked
 from lab.analysis.heads.values import Values
@@ -31,10 +30,8 @@ from lab.lessons.head_specialization.view import choose_part, chosen_left_out
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.questions.asking import asks
-from lab.questions.basis import bet, derivable
-from lab.questions.kinds import ranked
+from lab.questions.basis import bet
 from lab.questions.question import Option, Question
-from lab.questions.spot import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, say_more
 from lab.ui.frame.header import idea
@@ -162,35 +159,6 @@ def by_place() -> Question:
         ),
         mixed=True,
     )
-
-
-@asks(basis=derivable(LESSON, "named-patterns", "the map of names"), for_a_class=True)
-def best_head(spot: Spot) -> Question | None:
-    """Ask which head of the model fits the first pattern with a clear winner best."""
-    scores, few = scores_of(trace_patterns(spot.trace)), same_word_cases(spot.trace) < FEW_CASES
-    asked = (
-        fits_best(pattern, scores[PATTERNS.index(pattern)])
-        for pattern in DECIDED
-        if not (few and pattern.id == "same_word")
-    )
-    return next((question for question in asked if question is not None), None)
-
-
-def fits_best(pattern: Pattern, scores: Values) -> Question | None:
-    """Ask which head of the model fits a pattern best. ``scores`` (L, H)."""
-    if not np.isfinite(scores).all():
-        return None
-    heads, values = scores.shape[1], scores.ravel().tolist()
-
-    def name(place: int) -> str:
-        return f"Layer {place // heads + 1}, head {place % heads + 1}"
-
-    def why(place: int, best: int) -> str:
-        tail = "the highest." if place == best else f"{name(best)} has {values[best]:.3f}."
-        return f"Its score is {values[place]:.3f}, {tail}"
-
-    prompt = f"Which head fits the pattern “{pattern.name}” best?"
-    return ranked(f"best-head-{pattern.id}", prompt, values, name, why, of=heads)
 
 
 def predictor(asked: Asked) -> int | None:

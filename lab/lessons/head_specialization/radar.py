@@ -25,13 +25,11 @@ from lab.course.words import aside, capital, escaped, head_name
 from lab.figures import specialization as figures
 from lab.lessons.head_specialization import LESSON
 from lab.lessons.head_specialization.view import (
-    ABOUT,
     choose_part,
     chosen_kept,
     chosen_left_out,
     kept_others,
     look_for_tags,
-    measured,
     name_of,
     show_kinds,
 )
@@ -39,7 +37,6 @@ from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
-from lab.questions.kinds import ranked
 from lab.questions.question import Option, Question
 from lab.questions.spot import Spot
 from lab.text.tags.tokens import Tags
@@ -139,30 +136,6 @@ def share_or_preference() -> Question:
         ),
         mixed=True,
     )
-
-
-@asks("layer", basis=derivable(LESSON, "radar", "the axes"), for_a_class=True)
-def looks_most(spot: Spot) -> Question | None:
-    """Ask which head of the layer looks most at the tokens of the first dimension with a clear answer."""
-    found = measured(spot.trace)
-    if found is None:
-        return None
-    asked = (most_of(spot.layer, each, found.raw[spot.layer, :, at]) for at, each in enumerate(SPECIALIZATIONS))
-    return next((question for question in asked if question is not None), None)
-
-
-def most_of(layer: int, dimension: Dimension, raw: Values) -> Question | None:
-    """Ask which head of a layer looks most at the tokens of a dimension; ``raw`` (H,) has the layer's values."""
-    if not np.isfinite(raw).all():
-        return None
-    values = raw.tolist()
-
-    def why(head: int, best: int) -> str:
-        tail = "the largest of the layer." if head == best else f"head {best + 1} has {values[best]:.3f}."
-        return f"Its raw value is {values[head]:.3f}, {tail}"
-
-    prompt = f"Which head of layer {layer + 1} looks most at {ABOUT[dimension.id]}?"
-    return ranked(f"looks-most-{dimension.id}", prompt, values, lambda head: f"Head {head + 1}", why, of=len(values))
 
 
 def show(view: OneHead) -> None:

@@ -9,8 +9,6 @@ from lab.analysis.heads.specialization import (
     FUNCTION_WORDS,
     PUNCTUATION,
     Dimension,
-    Specialization,
-    specialization,
 )
 from lab.analysis.heads.values import Mask, keep_others
 from lab.charts.tokens.encoding import encoding_chips
@@ -70,14 +68,6 @@ def kept_others(trace: Trace) -> Mask | None:
     return None if is_toy(trace.model) else keep_others(trace)
 
 
-def measured(trace: Trace) -> Specialization | None:
-    """Return the seven metrics among words, as the lesson's questions use them; None without a tagger."""
-    try:
-        return specialization(trace, only_words=kept_others(trace) is not None)
-    except PipelineUnavailable:
-        return None
-
-
 def chosen_kept(view: OneHead) -> Mask | None:
     """The tokens that take part, (n,); None if all do."""
     return kept_others(view.trace) if chosen_left_out(view) else None
@@ -95,18 +85,6 @@ def choose_part(view: OneHead) -> None:
 def name_of(dimension: Dimension, trace: Trace) -> str:
     """The name of a dimension, for Markdown."""
     return escaped(axis_name(trace, dimension))
-
-
-# The name of each dimension inside a sentence.
-ABOUT = {
-    "function_words": "function words",
-    "content_words": "content words",
-    "punctuation": "punctuation",
-    "entities": "names of people, places and the like",
-    "cls": "the first token",
-    "long_range": "tokens five or more places away",
-    "self": "each token itself",
-}
 
 
 FUNCTION, CONTENT, MARKS, OTHER, SPECIAL = "Function words", "Content words", "Punctuation", "Other", "Special tokens"

@@ -19,8 +19,7 @@ from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
-from lab.questions.kinds import Quantity, numeric
-from lab.questions.question import Question
+from lab.questions.question import Option, Question, shuffled
 from lab.questions.spot import Spot
 from lab.toy.models import CONSTRUCTED, query_key_product
 from lab.ui.drawing import code, draw
@@ -63,17 +62,23 @@ def reading(spot: Spot) -> str:
     basis=derivable(LESSON, "all-rows", "the shape of the map, n × n"),
     hint="How many rows does the map of the longer text have? How long is each row?",
 )
-def twice_as_long() -> Question | None:
+def twice_as_long() -> Question:
     """Ask by how much the map of scores grows with the text: both of its sides are the tokens."""
-    return numeric(
+    return shuffled(
         "twice-as-long",
         "For 9 tokens, a head computes 81 scores. How many does it compute for 18 tokens?",
-        (324, "18 × 18 = 324. Both sides of the map are the tokens, which is why long texts are expensive."),
-        {
-            162: "There are twice as many rows, but each row is twice as long, too: it has a score for each token.",
-            81: "W_Q, W_K and W_V keep their sizes, but Q and K get a row for each token.",
-        },
-        Quantity(lambda value: f"{value:.0f}", within=(1, 9_999)),
+        (
+            Option(
+                "324",
+                "18 × 18 = 324. Both sides of the map are the tokens, which is why long texts are expensive.",
+                correct=True,
+            ),
+            Option(
+                "162",
+                "There are twice as many rows, but each row is twice as long, too: it has a score for each token.",
+            ),
+            Option("81", "W_Q, W_K and W_V keep their sizes, but Q and K get a row for each token."),
+        ),
     )
 
 

@@ -121,7 +121,7 @@ def _map(spot: Spot) -> Figure:
     return attention.attention_map(spot.trace, spot.layer, spot.head)
 
 
-@asks("layer", "head", "token", basis=derivable(LESSON, "map", "the arcs"), for_a_class=True, figure=_arcs)
+@asks("layer", "head", "token", basis=derivable(LESSON, "map", "the arcs"), figure=_arcs)
 def most_attended(spot: Spot) -> Question | None:
     """Ask to which token the query attends most."""
     trace, query, row = spot.trace, spot.query, spot.row
@@ -132,10 +132,10 @@ def most_attended(spot: Spot) -> Question | None:
         return f"It gets {weights[key]:.2f} of the attention of {told_apart(trace, query)}, {tail}"
 
     prompt = f"At which token does this head look most from {named(trace, query)}?"
-    return ranked("most-attended", prompt, weights, lambda key: named(trace, key), why, of=trace.labels)
+    return ranked("most-attended", prompt, weights, lambda key: named(trace, key), why)
 
 
-@asks("layer", "head", basis=derivable(LESSON, "map", "the rows of the map"), for_a_class=True, figure=_map)
+@asks("layer", "head", basis=derivable(LESSON, "map", "the rows of the map"), figure=_map)
 def most_even(spot: Spot) -> Question | None:
     """Ask which token spreads its attention most evenly, which is the token with the smallest largest weight."""
     trace = spot.trace
@@ -146,7 +146,7 @@ def most_even(spot: Spot) -> Question | None:
         return f"Its largest weight is {largest[query]:.3f}{tail}"
 
     prompt = "Which token spreads its attention most widely? Look for the row whose largest weight is the smallest."
-    return ranked("most-even", prompt, (-largest).tolist(), lambda query: named(trace, query), why, of=trace.labels)
+    return ranked("most-even", prompt, (-largest).tolist(), lambda query: named(trace, query), why)
 
 
 def show(view: OneHead) -> None:

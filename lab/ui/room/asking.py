@@ -9,7 +9,6 @@ import streamlit as st
 
 from lab.charts.base.figure import Figure
 from lab.figures.attention import place
-from lab.questions.forms import Kind
 from lab.questions.question import Question
 from lab.ui import address, parameters, selection
 from lab.ui.drawing import seen
@@ -17,10 +16,8 @@ from lab.ui.quiz.on_screen import about
 from lab.ui.room.here import code_here
 from lab.ui.room.seat import key_of, told
 
-_LABELS = {Kind.CHOICE: "Ask the class", Kind.NUMBER: "Ask for the number", Kind.PLACE: "Ask the class to pick"}
 # The questions that the page offers to the class, by their texts, each with its figure; the bar takes them over.
 OFFERED = "_room_offered"
-_ICONS = {Kind.CHOICE: ":material/groups:", Kind.NUMBER: ":material/123:", Kind.PLACE: ":material/ads_click:"}
 
 
 def offer(
@@ -34,7 +31,7 @@ def offer(
     """Draw, for the teacher of a room, the buttons that ask the class; for others, the button that opens a room.
 
     ``link`` and ``of`` mean the same as in a check, unless the question itself says what it is about. The class sees
-    ``figure``, or the last figure above; a question about places in a figure is not asked without one.
+    ``figure``, or the last figure above.
     """
     code = code_here()
     if not key_of(code):
@@ -42,9 +39,6 @@ def offer(
             st.button("Open a room", key=f"{key}.open", icon=":material/groups:", on_click=_open)
         return
     figure = seen() if figure is None and link is None else figure
-    if question.place is not None and figure is None:
-        st.caption("A class cannot be asked this: it would not see the figure.")
-        return
     shown = dict(selection.link() if link is None else link)
     if not of and {"layer", "head"} <= address.shown().keys():
         of = place(parameters.LAYER.chosen() - 1, parameters.HEAD.chosen() - 1)
@@ -53,11 +47,8 @@ def offer(
     says = "" if question.always else question.about or about(shown, of)
     asked = replace(question, lesson=lesson, about=says, link=shown_at)
     st.session_state.setdefault(OFFERED, {})[asked.prompt] = (asked, figure)
-    for kind in question.kinds:
-        one = asked.asked_for(kind)
-        st.button(
-            _LABELS[kind], key=f"{key}.class.{kind.value}", icon=_ICONS[kind], on_click=ask, args=(code, one, figure)
-        )
+    label, icon = "Ask the class", ":material/groups:"
+    st.button(label, key=f"{key}.class.ask", icon=icon, on_click=ask, args=(code, asked, figure))
     st.button(
         "Keep for later",
         key=f"{key}.class.keep",

@@ -23,13 +23,13 @@ from lab.ui.room.asking import OFFERED, ask
 from lab.ui.room.here import AWAY, PAUSE
 from lab.ui.room.look import style
 from lab.ui.room.seat import forget_key, key_of
-from lab.ui.room.steps import Teaching, change, may_ask, now, pass_said, put, show_result, show_steps
+from lab.ui.room.steps import change, may_ask, now, pass_said, put, show_result, show_steps
 
 # The questions of the page by their texts, each with its figure.
 Offered = Mapping[str, tuple[Question, Figure | None]]
 _OPENS = "_room_opens"
 # The phases in which a question has a result. It waits for a click, as the class may see the teacher's screen.
-_CLOSED = (Phase.CLOSED, Phase.DISCUSS, Phase.CLOSED_AGAIN, Phase.REVEALED, Phase.THIRD_REVEALED)
+_CLOSED = (Phase.CLOSED, Phase.DISCUSS, Phase.CLOSED_AGAIN, Phase.REVEALED)
 _SHORT = 120  # characters of a question in the bar, which cuts it where its line ends
 
 
@@ -58,7 +58,7 @@ def _show(code: str, offered: Offered) -> None:
         phase = taught.state.phase
         with st.container(key="room_bar_now"):
             st.markdown(f"**{now(taught)}** {counted(taught.state, time.time())}{_which(taught)}")
-        show_steps(Teaching(code, key), taught)
+        show_steps(code, key, taught)
         if phase in _CLOSED and taught.question is not None:
             with st.popover("Result", icon=":material/bar_chart:"):
                 show_result(taught.question, phase)
@@ -113,8 +113,8 @@ def show_next(code: str, taught: Taught, offered: Offered) -> None:
         show_take(code, at, items[at], of=len(items))
         return
     asked, figure = found
-    label, one = f"Ask question {at + 1} of {len(items)}", asked.asked_for(asked.kinds[0])
-    st.button(label, key="_room_next", icon=":material/groups:", type="primary", on_click=ask, args=(code, one, figure))
+    label, given = f"Ask question {at + 1} of {len(items)}", (code, asked, figure)
+    st.button(label, key="_room_next", icon=":material/groups:", type="primary", on_click=ask, args=given)
 
 
 def show_take(code: str, at: int, item: Own | PreparedQuestion, of: int = 0) -> None:

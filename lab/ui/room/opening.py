@@ -12,10 +12,10 @@ from lab.ui.room.seat import address_hash, keep_key
 from lab.ui.room.steps import SAID
 
 
-def open_room(*, rehearsal: bool = False) -> bool:
-    """Open a room and keep its key, or keep a sentence that says why there is none. Returns whether there is one."""
+def open_room() -> None:
+    """Open a room and keep its key, or keep a sentence that says why there is none."""
     try:
-        code, key = server().create(address_hash(), rehearsal=rehearsal)
+        code, key = server().create(address_hash())
     except Unreachable:
         st.session_state[SAID] = "The database for rooms does not respond. Try again in a moment."
     except RoomError as refused:
@@ -24,5 +24,3 @@ def open_room(*, rehearsal: bool = False) -> bool:
         keep_key(code, key)
         parameters.ROOM.set(code)
         parameters.TEACH.set(1)
-        return True
-    return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import streamlit as st
 
@@ -16,17 +15,11 @@ from lab.rooms.seen import State, Taught, Told
 from lab.rooms.series import SeriesError, read
 from lab.rooms.server import server
 from lab.rooms.states import DONE, NEXT, ROUND, TIMED, WORTH_DISCUSSING, Phase
-from lab.ui.room import question as shown
+from lab.ui.quiz.question import list_options
+from lab.ui.room import question
 from lab.ui.room.seat import key_of
 
 SAID = "_room_told"
-_THIRD = (Phase.THIRD, Phase.THIRD_REVEALED)
-REVEALED = (Phase.REVEALED, Phase.THIRD_REVEALED)
-# Makes the third question of a question that was asked; None if no sentence of the lab gives a clear one.
-Third = Callable[[Question], Question | None]
-NO_THIRD = (
-    "No other sentence of the lab gives a clear answer to a question of this kind, so there is no third question."
-)
 AWAY = "The database for rooms does not respond. Nothing was changed; try again in a moment."
 _NOW = {
     Phase.LOBBY: "No question is open.",
@@ -36,15 +29,12 @@ _NOW = {
     Phase.OPEN_AGAIN: "Round 2 is open.",
     Phase.CLOSED_AGAIN: "Round 2 is closed.",
     Phase.REVEALED: "The answer is revealed.",
-    Phase.THIRD: "The third question is open.",
-    Phase.THIRD_REVEALED: "The third answer is revealed.",
 }
 _MORE = {
     Phase.OPEN: "Everybody answers alone.",
     Phase.CLOSED: "Only you can see the result.",
     Phase.OPEN_AGAIN: "Everybody answers the same question again.",
     Phase.CLOSED_AGAIN: "Only you can see the result.",
-    Phase.THIRD: "Alone, everybody answers a question of the same kind about another sentence.",
 }
 _NOW_TEACHING = {
     Phase.OPEN: "The class writes its sentences.",
@@ -57,8 +47,6 @@ _GO = {
     Phase.OPEN_AGAIN: "Open round 2",
     Phase.CLOSED_AGAIN: "Close round 2",
     Phase.REVEALED: "Reveal to the class",
-    Phase.THIRD: "Ask a third question",
-    Phase.THIRD_REVEALED: "Reveal to the class",
     Phase.LOBBY: "Done with this question",
 }
 _GO_TEACHING = {
@@ -68,15 +56,6 @@ _GO_TEACHING = {
 }
 _DONE_HELP = "The wall shows the code again. You may also ask the next question at once."
 _MINUTES = (1, 2, 3)
-
-
-@dataclass(frozen=True)
-class Teaching:
-    """The room that a visit teaches: its code and its key, and what makes a third question (None: nothing here)."""
-
-    code: str
-    key: str
-    third: Third | None = None
 
 
 def now(taught: Taught) -> str:
@@ -102,19 +81,13 @@ def pass_said() -> None:
         st.toast(said, icon=":material/info:", duration="long")
 
 
-def _has_third(of: Teaching, taught: Taught) -> bool:
-    """Return whether there can be a question of the same kind about another sentence: not if it is about none."""
-    asked = taught.question
-    return of.third is not None and asked is not None and not asked.question.always
-
-
-def show_steps(of: Teaching, taught: Taught) -> None:
+def show_steps(code: str, key: str, taught: Taught) -> None:
     """Draw a button for each phase that may follow, the usual one first, and the clock where the class works."""
     phase = taught.state.phase
     names = _GO_TEACHING if _teaches(taught) else _GO
     usual = next((then for then in NEXT[phase] if then in _GO), None)
     for then in NEXT[phase]:
-        if then not in names or (then is Phase.THIRD and not _has_third(of, taught)):
+        if then not in names:
             continue
         if then is Phase.LOBBY and phase not in DONE and not _teaches(taught):
             continue
@@ -124,10 +97,10 @@ def show_steps(of: Teaching, taught: Taught) -> None:
             type="primary" if then is usual else "secondary",
             help=_DONE_HELP if then is Phase.LOBBY else None,
             on_click=_go,
-            args=(of, phase, then, taught.question),
+            args=(code, key, phase, then),
         )
     if phase in TIMED:
-        _show_clock(of, taught.state)
+        _show_clock(code, key, taught.state)
 
 
 def _teaches(taught: Taught) -> bool:
@@ -141,33 +114,23 @@ def may_ask(taught: Taught) -> bool:
     return taught.state.phase in DONE or (taught.state.phase is Phase.CLOSED and _teaches(taught))
 
 
-def _show_clock(of: Teaching, state: State) -> None:
+def _show_clock(code: str, key: str, state: State) -> None:
     # Each version of the room has a box of its own, so that a choice closes it.
     with st.popover("Clock", icon=":material/timer:", key=f"_room_clock_box.{state.version}"):
         for minutes in _MINUTES:
             label = "1 minute" if minutes == 1 else f"{minutes} minutes"
-            st.button(label, key=f"_room_clock.{minutes}", on_click=_set_clock, args=(of, 60.0 * minutes))
+            st.button(label, key=f"_room_clock.{minutes}", on_click=_set_clock, args=(code, key, 60.0 * minutes))
         if state.closes:
-            st.button("Stop the clock", key="_room_clock.0", on_click=_set_clock, args=(of, 0.0))
+            st.button("Stop the clock", key="_room_clock.0", on_click=_set_clock, args=(code, key, 0.0))
         st.caption("The class sees the clock. When the time is up, nothing closes by itself.")
 
 
-def _set_clock(of: Teaching, seconds: float) -> None:
-    change(lambda: server().rooms.set_clock(of.code, of.key, seconds))
+def _set_clock(code: str, key: str, seconds: float) -> None:
+    change(lambda: server().rooms.set_clock(code, key, seconds))
 
 
-def _go(of: Teaching, now: Phase, then: Phase, told: Told | None) -> None:
-    def step() -> None:
-        rooms = server().rooms
-        if then is not Phase.THIRD:
-            rooms.step(of.code, of.key, now, then)
-        elif told is not None and of.third is not None and (found := of.third(told.question)) is not None:
-            rooms.ask_third(of.code, of.key, found)
-        else:
-            rooms.step(of.code, of.key, now, Phase.LOBBY)
-            st.session_state[SAID] = NO_THIRD
-
-    change(step)
+def _go(code: str, key: str, now: Phase, then: Phase) -> None:
+    change(lambda: server().rooms.step(code, key, now, then))
 
 
 def change(make: Callable[[], object]) -> bool:
@@ -207,10 +170,9 @@ def put(code: str, asked: Question) -> None:
 
 def show_question(told: Told, phase: Phase) -> None:
     """Draw the question with its picture and, as far as the teacher has one, its result."""
-    question = _question(told, phase)
-    shown.ask(question)
-    if phase not in REVEALED:
-        shown.list_options(question)
+    question.ask(told.question)
+    if phase is not Phase.REVEALED:
+        list_options(told.question)
     show_result(told, phase)
 
 
@@ -220,15 +182,10 @@ def show_result(told: Told, phase: Phase) -> None:
         st.markdown(told.question.prompt)
         return
     if phase not in ROUND:
-        shown.rounds(told.rounds, told, "room.taught", revealed=phase in REVEALED)
+        question.rounds(told.rounds, told.question, revealed=phase is Phase.REVEALED)
         _hint(told, phase)
-    if phase in REVEALED:
-        shown.explain(_question(told, phase))
-
-
-def _question(told: Told, phase: Phase) -> Question:
-    """The question that is on screen in a phase."""
-    return told.third if phase in _THIRD and told.third is not None else told.question
+    if phase is Phase.REVEALED:
+        question.explain(told.question)
 
 
 def _hint(told: Told, phase: Phase) -> None:

@@ -19,7 +19,6 @@ from lab.lessons.embeddings.position_lab import who_bit_whom, without_places
 from lab.lessons.embeddings.sum import what_changes
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from lab.questions.asking import Asking
-from lab.questions.kinds import Quantity, numeric
 from lab.questions.question import Question
 from lab.questions.spot import Spot
 
@@ -105,12 +104,3 @@ def test_without_places_nobody_knows_who_bit_whom(name: str) -> None:
             out = module(torch.tensor([trace.token_ids])).last_hidden_state[0]
             dogs.append(out[trace.labels.index("dog")])
     assert torch.allclose(dogs[0], dogs[1], atol=1e-4)
-
-
-def test_numeric_leaves_out_what_rounding_could_confuse() -> None:
-    wrong = {1.05: "near", 2.0: "twice", -1.0: "negative", 4.0: "four times", 8.0: "eight times"}
-    question = numeric("id", "How much?", (1.0, "right"), wrong, Quantity("{:.2f}".format))
-    assert question is not None
-    assert {option.text for option in question.options} == {"1.00", "2.00", "−1.00", "4.00"}
-    assert question.options[question.answer].why == "right"
-    assert numeric("id", "How much?", (1.0, "right"), {1.05: "near", 2.0: "twice"}, Quantity(str)) is None

@@ -1,21 +1,14 @@
-"""The right answers of the lesson, and the questions about a class's own sentence."""
+"""The right answers of the lesson."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from lab.analysis.heads.patterns import PATTERNS
-from lab.analysis.heads.specialization import SPECIALIZATIONS
 from lab.lessons.head_specialization import does_it_matter, grammar, named_patterns, radar
-from lab.lessons.head_specialization.named_patterns import fits_best
-from lab.lessons.head_specialization.radar import most_of
 from lab.lessons.head_specialization.view import kind_of
 from lab.questions.asking import Asking
 from lab.questions.question import Question
-from tests.by_id import by_id
 
-NEXT, SELF = by_id(PATTERNS, "next_token"), by_id(SPECIALIZATIONS, "self")
 # What the numbers behind each answer are is tested in test_said.py.
 RIGHT = {
     radar.rim: "Of what goes to words, no other head of the layer gives names more",
@@ -53,15 +46,3 @@ def test_kinds() -> None:
     kinds = [kind_of(tag, False) for tag in ("DET", "PROPN", "PUNCT", "SYM", None)]
     assert kinds == ["Function words", "Content words", "Punctuation", "Other", "Other"]
     assert kind_of("DET", True) == "Special tokens"
-
-
-def test_looks_most() -> None:
-    assert right(most_of(1, SELF, np.array([0.1, 0.5, 0.3]))) == "Head 2"
-    assert most_of(1, SELF, np.array([0.1, 0.5, 0.48])) is None
-    assert most_of(1, SELF, np.array([np.nan, np.nan])) is None
-
-
-def test_best_head() -> None:
-    scores = np.array([[0.1, 0.2], [0.9, 0.3]])
-    assert right(fits_best(NEXT, scores)) == "Layer 2, head 1"
-    assert fits_best(NEXT, scores * np.nan) is None

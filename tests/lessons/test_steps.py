@@ -62,6 +62,13 @@ def test_only_functions_that_show_or_choose_know_the_screen(path: Path) -> None:
     assert found <= ({""} if path.stem == "__init__" else set())  # PARTS is made of what draws
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_what_a_step_shows_comes_before_what_it_is_made_of(path: Path) -> None:
+    tree = ast.parse(path.read_text("utf-8"))
+    defined = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    assert "show" not in defined[1:]
+
+
 def test_a_function_that_draws_under_another_name_is_found() -> None:
     source = "import streamlit as st\nfrom lab.ui.drawing import draw\ndef said(view):\n    st.markdown('x')\n"
     source += "def show(view: st.X):\n    draw(view)\n    def inner():\n        draw(view)\n"

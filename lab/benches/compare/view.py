@@ -48,6 +48,103 @@ from lab.ui.sentence import show_sentence
 from lab.ui.shared.met_again import met_again
 
 
+def show(view: CompareView) -> Proven:
+    """Draw the choices of the two runs and of the figure, and all that the figure says about the runs."""
+    page, a = view.page, view.a
+    layer, head = page.head_controls(a, choose_first_head(page))
+    pair = choose_other_run(page, a, choose_comparison(), layer, head)
+    figure, at = _choose_figure(pair, layer, head)
+    pair = asked(pair, figure, at)
+    _show_pair(pair, figure, at)
+    return Proven((pair.a, pair.b), ("A", "B"))
+
+
+def _show_pair(pair: Pair, figure: str, at: At) -> None:
+    """Draw everything about two runs: the figure of each, its meaning, and their differences, folded."""
+    try:
+        a, b = (shown(each, figure, at) for each in (pair.a, pair.b))
+    except (NothingToShow, PipelineUnavailable) as error:
+        st.info(escaped(str(error)), icon=":material/info:")
+        _show_streams(pair)
+        return
+    reason = why_not(a, b)
+    if figure == comparable.PREDICTIONS:
+        st.markdown(" ".join(dict.fromkeys(_asked(each, at) for each in (pair.a, pair.b))))
+    calls = (figure_a, figure_b)
+    for column, name, what, call in zip(st.columns(2), "AB", (pair.a_is, pair.b_is), calls, strict=True):
+        with column:
+            st.markdown(f"**{name}**: {what}{_elsewhere(pair, figure, at) if name == 'B' else ''}")
+            draw(partial(call, pair.a, pair.b, figure, at), f"compare-{name.lower()}")
+    if isinstance(a, WordShares) and isinstance(b, WordShares):
+        meaning(said(a, b, (pair.a, pair.b)))
+    st.markdown(summary(a, b, reason))
+    if COMPARE.chosen() == INTERVENTION and CHANGE.chosen() in (ZERO_HEAD, MEAN_HEAD, UNIFORM_HEAD):
+        met_again(pair.a.model, (at.layer, at.head))
+    if reason is not None:
+        _show_other_ways(figure)
+    _show_notes(pair, figure, a, b)
+    with st.expander("The difference, cell by cell and layer by layer", icon=":material/difference:"):
+        if reason is None:
+            draw(partial(difference, pair.a, pair.b, figure, at), "compare-difference")
+        _show_streams(pair)
+    code(apart)
+
+
+def _show_other_ways(figure: str) -> None:
+    """Say that there is no difference map, and offer the comparisons that exist."""
+    if figure in comparable.PER_HEAD:
+        st.info(
+            "There is no difference map, because the two models differ in the number of layers or heads.",
+            icon=":material/difference:",
+        )
+        return
+    st.info(
+        "There is no difference map. But metrics and named heads have one value for each head, so you can compare "
+        "them for texts of any length.",
+        icon=":material/difference:",
+    )
+    st.button(
+        "Compare a metric of every head", on_click=FIGURE.set, args=(comparable.METRIC,), icon=":material/grid_on:"
+    )
+
+
+def _show_streams(pair: Pair) -> None:
+    """Draw how far apart the residual streams are, if they can be compared."""
+    a, b = pair.a, pair.b
+    if a.hidden_states.shape != b.hidden_states.shape:
+        shapes = (" × ".join(map(str, each.hidden_states.shape)) for each in (a, b))
+        st.caption(
+            f"The residual streams have different shapes, {' and '.join(shapes)}, so the lab cannot compute their "
+            "distance."
+        )
+        return
+    same = same_tokens(a, b)
+    if not same.any():
+        st.caption("A and B have no token in common at the same place, so no vectors are compared.")
+        return
+    draw(partial(streams, a, b), "compare-streams")
+    found = apart(a, b)
+    cosine = found.cosine[:, same].mean(axis=1)
+    first, last = (signed(value, 3) for value in (cosine[0], cosine[-1]))
+    part = "all tokens" if same.all() else f"the {int(same.sum())} of {len(same)} tokens that agree"
+    told = (
+        f"On average over {part}, the cosine between A’s and B’s vectors is {first} before layer 1 and {last} after "
+        f"layer {len(cosine) - 1}."
+    )
+    caption(told)
+
+
+def _show_notes(pair: Pair, figure: str, a: Numbers, b: Numbers) -> None:
+    """Draw the notes that are needed to read the figures."""
+    axes = [axis for each in (a, b) if isinstance(each, Heatmap) for axis in each.axes]
+    if any(axis.first is not None and len(axis.names) < axis.total for axis in axes):
+        st.caption("The text is long, so only the tokens around the chosen one are drawn and compared.")
+    if any(each.axes[1].first is None for each in (a, b) if isinstance(each, SmallMaps)):
+        st.caption("The text is long, so each cell shows the largest weight of a block of tokens.")
+    if pair.a.model is not pair.b.model and not isinstance(a, WordShares) and figure != comparable.SENTENCES:
+        st.caption("A head, neuron or dimension with the same number may do different things in two models.")
+
+
 def figure_a(a: Trace, b: Trace, figure: str, at: At) -> Figure:
     """Draw ``figure`` for A, on a scale that both runs share. Raises the errors of :func:`shown`."""
     return beside("A", shown(a, figure, at), shown(b, figure, at))
@@ -154,17 +251,6 @@ def _asked(traced: Trace, at: At) -> str:
     return f"In every figure here, {hidden} hides token {token + 1} from {quoted(traced.model.id)}."
 
 
-def show(view: CompareView) -> Proven:
-    """Draw the choices of the two runs and of the figure, and all that the figure says about the runs."""
-    page, a = view.page, view.a
-    layer, head = page.head_controls(a, choose_first_head(page))
-    pair = choose_other_run(page, a, choose_comparison(), layer, head)
-    figure, at = _choose_figure(pair, layer, head)
-    pair = asked(pair, figure, at)
-    _show_pair(pair, figure, at)
-    return Proven((pair.a, pair.b), ("A", "B"))
-
-
 def _choose_figure(pair: Pair, layer: int, head: int) -> tuple[str, At]:
     """Let the learner choose the figure to compare, and the settings and the token of this figure."""
     with st.container(horizontal=True):
@@ -201,89 +287,3 @@ def _choose_details(figure: str, at: At) -> At:
         )
         at = replace(at, corrected=version == CORRECTED)
     return at
-
-
-def _show_pair(pair: Pair, figure: str, at: At) -> None:
-    """Draw everything about two runs: the figure of each, its meaning, and their differences, folded."""
-    try:
-        a, b = (shown(each, figure, at) for each in (pair.a, pair.b))
-    except (NothingToShow, PipelineUnavailable) as error:
-        st.info(escaped(str(error)), icon=":material/info:")
-        _show_streams(pair)
-        return
-    reason = why_not(a, b)
-    if figure == comparable.PREDICTIONS:
-        st.markdown(" ".join(dict.fromkeys(_asked(each, at) for each in (pair.a, pair.b))))
-    calls = (figure_a, figure_b)
-    for column, name, what, call in zip(st.columns(2), "AB", (pair.a_is, pair.b_is), calls, strict=True):
-        with column:
-            st.markdown(f"**{name}**: {what}{_elsewhere(pair, figure, at) if name == 'B' else ''}")
-            draw(partial(call, pair.a, pair.b, figure, at), f"compare-{name.lower()}")
-    if isinstance(a, WordShares) and isinstance(b, WordShares):
-        meaning(said(a, b, (pair.a, pair.b)))
-    st.markdown(summary(a, b, reason))
-    if COMPARE.chosen() == INTERVENTION and CHANGE.chosen() in (ZERO_HEAD, MEAN_HEAD, UNIFORM_HEAD):
-        met_again(pair.a.model, (at.layer, at.head))
-    if reason is not None:
-        _show_other_ways(figure)
-    _show_notes(pair, figure, a, b)
-    with st.expander("The difference, cell by cell and layer by layer", icon=":material/difference:"):
-        if reason is None:
-            draw(partial(difference, pair.a, pair.b, figure, at), "compare-difference")
-        _show_streams(pair)
-    code(apart)
-
-
-def _show_other_ways(figure: str) -> None:
-    """Say that there is no difference map, and offer the comparisons that exist."""
-    if figure in comparable.PER_HEAD:
-        st.info(
-            "There is no difference map, because the two models differ in the number of layers or heads.",
-            icon=":material/difference:",
-        )
-        return
-    st.info(
-        "There is no difference map. But metrics and named heads have one value for each head, so you can compare "
-        "them for texts of any length.",
-        icon=":material/difference:",
-    )
-    st.button(
-        "Compare a metric of every head", on_click=FIGURE.set, args=(comparable.METRIC,), icon=":material/grid_on:"
-    )
-
-
-def _show_streams(pair: Pair) -> None:
-    """Draw how far apart the residual streams are, if they can be compared."""
-    a, b = pair.a, pair.b
-    if a.hidden_states.shape != b.hidden_states.shape:
-        shapes = (" × ".join(map(str, each.hidden_states.shape)) for each in (a, b))
-        st.caption(
-            f"The residual streams have different shapes, {' and '.join(shapes)}, so the lab cannot compute their "
-            "distance."
-        )
-        return
-    same = same_tokens(a, b)
-    if not same.any():
-        st.caption("A and B have no token in common at the same place, so no vectors are compared.")
-        return
-    draw(partial(streams, a, b), "compare-streams")
-    found = apart(a, b)
-    cosine = found.cosine[:, same].mean(axis=1)
-    first, last = (signed(value, 3) for value in (cosine[0], cosine[-1]))
-    part = "all tokens" if same.all() else f"the {int(same.sum())} of {len(same)} tokens that agree"
-    told = (
-        f"On average over {part}, the cosine between A’s and B’s vectors is {first} before layer 1 and {last} after "
-        f"layer {len(cosine) - 1}."
-    )
-    caption(told)
-
-
-def _show_notes(pair: Pair, figure: str, a: Numbers, b: Numbers) -> None:
-    """Draw the notes that are needed to read the figures."""
-    axes = [axis for each in (a, b) if isinstance(each, Heatmap) for axis in each.axes]
-    if any(axis.first is not None and len(axis.names) < axis.total for axis in axes):
-        st.caption("The text is long, so only the tokens around the chosen one are drawn and compared.")
-    if any(each.axes[1].first is None for each in (a, b) if isinstance(each, SmallMaps)):
-        st.caption("The text is long, so each cell shows the largest weight of a block of tokens.")
-    if pair.a.model is not pair.b.model and not isinstance(a, WordShares) and figure != comparable.SENTENCES:
-        st.caption("A head, neuron or dimension with the same number may do different things in two models.")

@@ -24,6 +24,75 @@ from lab.ui.parameters import LAYERED
 from lab.ui.sentence import show_sentence
 
 
+def show(view: FlowView) -> None:
+    """Draw the tree from the chosen token along the strongest weights, with the controls of the tree below."""
+    show_sentence(view.trace, view.token)
+    figure = st.container()
+    words_only = choose_words()
+    with st.expander("More controls", icon=":material/tune:"):
+        layered = _choose_levels()
+        with st.container(horizontal=True):
+            k, asked = _choose_sizes()
+            residual = choose_residual() if layered else False
+    with figure:
+        if layered:
+            _show_layers(view, Reading(view.head, view.norms, residual, words_only), k, asked)
+        else:
+            _show_repeated(view, Reading(view.head, view.norms, words_only=words_only), k, asked)
+
+
+def _show_layers(view: FlowView, read: Reading, k: int, asked: int) -> None:
+    """Draw the token after the chosen layer, the tokens that it reads, their own targets, down to the input."""
+    depth = _show_bounded(view, k, min(asked, view.layer + 1), again=True)
+    asked_for = (view.trace, read, view.layer, view.token, k, depth)
+    tree = tree_down(*asked_for)
+    if len(tree) == 1:
+        _show_alone(view, "has no token to attend to")
+        return
+    draw_tree(partial(flow.influence, *asked_for))
+    meaning(said(view, tree))
+    caption("The tree says what could arrive, not what a prediction depends on.")
+    if asked > view.layer + 1:
+        st.caption(
+            f"A tree of depth {asked} needs {asked} layers, but from layer {view.layer + 1} down there are only "
+            f"{view.layer + 1}."
+        )
+    with st.expander("How to read it", icon=":material/help:"):
+        st.markdown(levels(view, tree, depth))
+    code(influence.influence_tree, rollout.rollout)
+
+
+def _show_repeated(view: FlowView, read: Reading, k: int, asked: int) -> None:
+    """Draw the tree that uses one matrix at every level."""
+    depth = _show_bounded(view, k, asked, again=False)
+    asked_for = (view.trace, read, view.layer, view.token, k, depth)
+    tree = tree_within(*asked_for)
+    if len(tree) == 1:
+        _show_alone(view, "has no other token to attend to")
+        return
+    draw_tree(partial(flow.influence_within, *asked_for))
+    weights = layer_map(view.trace.layer(view.layer), view.head, norms=view.norms)
+    st.markdown(said_of_repeated(view, tree, weights))
+    code(influence.repeated_tree)
+
+
+def _show_bounded(view: FlowView, k: int, asked: int, *, again: bool) -> int:
+    """Reduce the depth until the tree is small enough to draw, and say so."""
+    n = len(view.trace)
+    depth = bounded_depth(k, asked, n, again=again)
+    if depth < asked:
+        st.info(
+            f"With {k} targets per token, a tree of depth {asked} could have {most_nodes(k, asked, n, again=again):,} "
+            f"nodes. The lab draws at most {MAX_NODES} nodes, so the tree stops at depth {depth}.",
+            icon=":material/content_cut:",
+        )
+    return depth
+
+
+def _show_alone(view: FlowView, what: str) -> None:
+    st.info(f"{view.name(view.token)} {what} here.", icon=":material/info:")
+
+
 def strongest(tree: Tree) -> int:
     """Return the node at which the strongest path to the last level ends."""
     last = np.flatnonzero(tree.depth == tree.depth.max())
@@ -84,23 +153,6 @@ def said_of_repeated(view: FlowView, tree: Tree, weights: Weights) -> str:
     )
 
 
-def show(view: FlowView) -> None:
-    """Draw the tree from the chosen token along the strongest weights, with the controls of the tree below."""
-    show_sentence(view.trace, view.token)
-    figure = st.container()
-    words_only = choose_words()
-    with st.expander("More controls", icon=":material/tune:"):
-        layered = _choose_levels()
-        with st.container(horizontal=True):
-            k, asked = _choose_sizes()
-            residual = choose_residual() if layered else False
-    with figure:
-        if layered:
-            _show_layers(view, Reading(view.head, view.norms, residual, words_only), k, asked)
-        else:
-            _show_repeated(view, Reading(view.head, view.norms, words_only=words_only), k, asked)
-
-
 def _choose_levels() -> bool:
     """Let the learner choose the matrices of the levels; return True for one layer after the other."""
     chosen = parameters.TREE.choose(
@@ -118,55 +170,3 @@ def _choose_sizes() -> tuple[int, int]:
         "Depth", width=170, help="The number of edges from the root to the last token."
     )
     return k, depth
-
-
-def _show_layers(view: FlowView, read: Reading, k: int, asked: int) -> None:
-    """Draw the token after the chosen layer, the tokens that it reads, their own targets, down to the input."""
-    depth = _show_bounded(view, k, min(asked, view.layer + 1), again=True)
-    asked_for = (view.trace, read, view.layer, view.token, k, depth)
-    tree = tree_down(*asked_for)
-    if len(tree) == 1:
-        _show_alone(view, "has no token to attend to")
-        return
-    draw_tree(partial(flow.influence, *asked_for))
-    meaning(said(view, tree))
-    caption("The tree says what could arrive, not what a prediction depends on.")
-    if asked > view.layer + 1:
-        st.caption(
-            f"A tree of depth {asked} needs {asked} layers, but from layer {view.layer + 1} down there are only "
-            f"{view.layer + 1}."
-        )
-    with st.expander("How to read it", icon=":material/help:"):
-        st.markdown(levels(view, tree, depth))
-    code(influence.influence_tree, rollout.rollout)
-
-
-def _show_repeated(view: FlowView, read: Reading, k: int, asked: int) -> None:
-    """Draw the tree that uses one matrix at every level."""
-    depth = _show_bounded(view, k, asked, again=False)
-    asked_for = (view.trace, read, view.layer, view.token, k, depth)
-    tree = tree_within(*asked_for)
-    if len(tree) == 1:
-        _show_alone(view, "has no other token to attend to")
-        return
-    draw_tree(partial(flow.influence_within, *asked_for))
-    weights = layer_map(view.trace.layer(view.layer), view.head, norms=view.norms)
-    st.markdown(said_of_repeated(view, tree, weights))
-    code(influence.repeated_tree)
-
-
-def _show_bounded(view: FlowView, k: int, asked: int, *, again: bool) -> int:
-    """Reduce the depth until the tree is small enough to draw, and say so."""
-    n = len(view.trace)
-    depth = bounded_depth(k, asked, n, again=again)
-    if depth < asked:
-        st.info(
-            f"With {k} targets per token, a tree of depth {asked} could have {most_nodes(k, asked, n, again=again):,} "
-            f"nodes. The lab draws at most {MAX_NODES} nodes, so the tree stops at depth {depth}.",
-            icon=":material/content_cut:",
-        )
-    return depth
-
-
-def _show_alone(view: FlowView, what: str) -> None:
-    st.info(f"{view.name(view.token)} {what} here.", icon=":material/info:")

@@ -21,6 +21,31 @@ from lab.ui.sentence import show_sentence
 _MEASURED = " (lesson 8, Residual and LayerNorm, measures how much is added)"
 
 
+def show(view: FlowView) -> None:
+    """Draw the raw mean of the chosen layer beside the rollout after this layer."""
+    show_sentence(view.trace, view.token)
+    trace, layer, token, norms = view.trace, view.layer, view.token, view.norms
+    raw, rolled = layer_maps(trace, None, norms=norms)[layer], rollout.rollout_after(trace, layer, norms=norms)
+    top = float(max(raw.max(), rolled.max()))
+    left, right = st.columns(2)
+    with left:
+        draw(partial(flow.layer_alone, trace, layer, token, top, norms), "flow-raw")
+    with right:
+        draw(partial(flow.rolled_out, trace, layer, token, top, norms), "flow-rollout")
+    n = len(trace)
+    shown = window(token, n, flow.TOKENS)
+    if n > flow.TOKENS:
+        st.caption(f"The maps are {n} × {n}. You see tokens {shown.start + 1} to {shown.stop}, around the chosen one.")
+    meaning(said(view, raw[view.token], rolled[view.token]))
+    caption("Rollout says what could arrive, not what a prediction depends on.")
+    with st.expander("The formula and its limits", icon=":material/function:"):
+        st.latex(r"R_\ell = \hat A_\ell\, R_{\ell-1}, \quad R_0 = I")
+        st.latex(r"(\hat A_\ell)_{ij} = \frac{(A_\ell + I)_{ij}}{\sum_k (A_\ell + I)_{ik}}")
+        st.markdown(limits(view.norms))
+    way_to("The experiment", experiment_of("explanation"))
+    code(rollout.with_residual, rollout.rollout)
+
+
 def said(view: FlowView, raw: Weights, rolled: Weights) -> str:
     """State the row of the chosen token in both matrices, in numbers."""
     others = np.where(np.arange(len(rolled)) == view.token, -1, rolled)
@@ -48,28 +73,3 @@ def limits(norms: bool) -> str:
         f"residual path, whatever the model does{_MEASURED}. It leaves out the values, $W_O$ and the feed-forward "
         "networks."
     )
-
-
-def show(view: FlowView) -> None:
-    """Draw the raw mean of the chosen layer beside the rollout after this layer."""
-    show_sentence(view.trace, view.token)
-    trace, layer, token, norms = view.trace, view.layer, view.token, view.norms
-    raw, rolled = layer_maps(trace, None, norms=norms)[layer], rollout.rollout_after(trace, layer, norms=norms)
-    top = float(max(raw.max(), rolled.max()))
-    left, right = st.columns(2)
-    with left:
-        draw(partial(flow.layer_alone, trace, layer, token, top, norms), "flow-raw")
-    with right:
-        draw(partial(flow.rolled_out, trace, layer, token, top, norms), "flow-rollout")
-    n = len(trace)
-    shown = window(token, n, flow.TOKENS)
-    if n > flow.TOKENS:
-        st.caption(f"The maps are {n} × {n}. You see tokens {shown.start + 1} to {shown.stop}, around the chosen one.")
-    meaning(said(view, raw[view.token], rolled[view.token]))
-    caption("Rollout says what could arrive, not what a prediction depends on.")
-    with st.expander("The formula and its limits", icon=":material/function:"):
-        st.latex(r"R_\ell = \hat A_\ell\, R_{\ell-1}, \quad R_0 = I")
-        st.latex(r"(\hat A_\ell)_{ij} = \frac{(A_\ell + I)_{ij}}{\sum_k (A_\ell + I)_{ik}}")
-        st.markdown(limits(view.norms))
-    way_to("The experiment", experiment_of("explanation"))
-    code(rollout.with_residual, rollout.rollout)

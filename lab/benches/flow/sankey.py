@@ -18,6 +18,26 @@ from lab.ui.drawing import code, draw_sankey
 from lab.ui.frame.closing import meaning
 
 
+def show(view: FlowView) -> None:
+    """Draw the strongest links of all layers, with the controls of the diagram below."""
+    st.markdown("A band runs from a token on the left to the token on the right that looks at it.")
+    figure = st.container()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        source = _choose_source(view)
+        words_only = choose_words()
+    with st.expander("More controls", icon=":material/tune:"):
+        threshold, most, residual = _choose_more()
+    read = Reading(view.head, view.norms, residual, words_only)
+    found = links(view.trace, read, threshold, most, source)
+    with figure:
+        if len(found) == 0:
+            st.info(said_of_none(view, read, threshold, source), icon=":material/filter_alt:")
+            return
+        draw_sankey(partial(flow.attention_flow, view.trace, read, threshold, most, source), "flow-sankey")
+        meaning(said(view, found, threshold, source))
+    code(strongest_links)
+
+
 def said(view: FlowView, links: Links, threshold: float, source: int | None) -> str:
     """Say where the widest band leads, and which share of all links is drawn."""
     top = int(links.weight.argmax())
@@ -43,26 +63,6 @@ def said_of_none(view: FlowView, read: Reading, threshold: float, source: int | 
         f"{where} reaches the threshold {threshold:g}. The strongest link has the weight {seen.max():.4f}. "
         "Choose a lower threshold."
     )
-
-
-def show(view: FlowView) -> None:
-    """Draw the strongest links of all layers, with the controls of the diagram below."""
-    st.markdown("A band runs from a token on the left to the token on the right that looks at it.")
-    figure = st.container()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        source = _choose_source(view)
-        words_only = choose_words()
-    with st.expander("More controls", icon=":material/tune:"):
-        threshold, most, residual = _choose_more()
-    read = Reading(view.head, view.norms, residual, words_only)
-    found = links(view.trace, read, threshold, most, source)
-    with figure:
-        if len(found) == 0:
-            st.info(said_of_none(view, read, threshold, source), icon=":material/filter_alt:")
-            return
-        draw_sankey(partial(flow.attention_flow, view.trace, read, threshold, most, source), "flow-sankey")
-        meaning(said(view, found, threshold, source))
-    code(strongest_links)
 
 
 def _choose_more() -> tuple[float, int, bool]:

@@ -35,6 +35,35 @@ _READING = (
 )
 
 
+def show(seen: LinesView) -> None:
+    """Draw the lines, at first only those of the head with which the view begins.
+
+    The reader chooses other heads in the figure, without a rerun.
+    """
+    trace, first = seen.trace, seen.first
+    heads = _chosen_heads(trace.model.config.heads, trace.model.id)
+    hide = SPECIALS.chosen() == HIDDEN
+    if first is not None:  # most heads park on special tokens, and their lines would hide the lines of this head
+        heads, hide = (first,), not trace.encoding.special[_favourite(trace, (seen.layer, first))[1]]
+    call = partial(head_view_of, trace, seen.layer, seen.words, heads, hide, COVER.chosen())
+    view = call()
+    st.markdown(_READING)
+    take = partial(_choose_drawn, trace.model.config.heads)
+    mount("head_view", view.payload(), _KEY, heading=view.heading, states=("view",), on_change=take)
+    tell(_READING)
+    if len(heads) == 1:
+        meaning(looks_most(trace, (seen.layer, heads[0])))
+        met_again(trace.model, (seen.layer, heads[0]))
+    if (told := tied(trace)) is not None:
+        st.markdown(told)
+    st.caption(
+        "Click a head’s number to switch the head on or off. Double-click it to see this head alone, with all its "
+        "lines. With many heads, you see only the strongest lines. Hover or use the arrow keys to see numbers, and "
+        "click or press Enter to keep them."
+    )
+    show_numbers(view.table, _KEY, call, view)
+
+
 def head_view_of(
     trace: Trace,
     layer: int,
@@ -101,35 +130,6 @@ def _tokens(trace: Trace, word: str) -> list[int]:
         for i, ((first, last), second) in enumerate(spans)
         if not second and first < start + len(word) and start < last
     ]
-
-
-def show(seen: LinesView) -> None:
-    """Draw the lines, at first only those of the head with which the view begins.
-
-    The reader chooses other heads in the figure, without a rerun.
-    """
-    trace, first = seen.trace, seen.first
-    heads = _chosen_heads(trace.model.config.heads, trace.model.id)
-    hide = SPECIALS.chosen() == HIDDEN
-    if first is not None:  # most heads park on special tokens, and their lines would hide the lines of this head
-        heads, hide = (first,), not trace.encoding.special[_favourite(trace, (seen.layer, first))[1]]
-    call = partial(head_view_of, trace, seen.layer, seen.words, heads, hide, COVER.chosen())
-    view = call()
-    st.markdown(_READING)
-    take = partial(_choose_drawn, trace.model.config.heads)
-    mount("head_view", view.payload(), _KEY, heading=view.heading, states=("view",), on_change=take)
-    tell(_READING)
-    if len(heads) == 1:
-        meaning(looks_most(trace, (seen.layer, heads[0])))
-        met_again(trace.model, (seen.layer, heads[0]))
-    if (told := tied(trace)) is not None:
-        st.markdown(told)
-    st.caption(
-        "Click a head’s number to switch the head on or off. Double-click it to see this head alone, with all its "
-        "lines. With many heads, you see only the strongest lines. Hover or use the arrow keys to see numbers, and "
-        "click or press Enter to keep them."
-    )
-    show_numbers(view.table, _KEY, call, view)
 
 
 def _choose_drawn(count: int) -> None:

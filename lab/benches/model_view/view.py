@@ -34,6 +34,58 @@ _METRICS = {metric.name: metric for metric in METRICS}
 _PATTERNS = {pattern.name: pattern for pattern in PATTERNS}
 
 
+def show(seen: HeadsView) -> None:
+    """Draw the maps of all heads, and beside them the opened head."""
+    trace, colour = seen.trace, seen.colour
+    corrected, tau, config = VERSION.chosen() == CORRECTED, metric_choice.threshold(), trace.model.config
+    left, right = st.columns([3, 2] if config.heads <= _FEW_HEADS else [2, 1])
+    with left:
+        told, opened = chosen_mark(seen.layer, seen.head, config.layers, config.heads)
+        call = partial(all_heads, trace, opened, colour, corrected, tau)
+        view = replace(call(), told=told, jobs=notable.told(runs.head_jobs(trace.model)))
+        size = view.thumbnails.block
+        block = "" if size == 1 else f" A cell shows the largest weight of {size} × {size} tokens."
+        how = "Each small map is a head. Each row is a token that looks, and each column is a token that is looked at."
+        st.markdown(
+            f"{how} Click a map to open it.{block} “As lines” draws the same weights as BertViz does (Vig 2019). A "
+            "line leads from a token on the left to the token on the right that it looks at."
+        )
+        mount("model_view", view.payload(), FIGURE, heading=view.heading, states=("opened",))
+        if colour in _PATTERNS:
+            st.caption(_beside_chance(trace, colour))
+        if view.jobs:
+            st.caption(
+                "A square in a corner marks a head whose job was measured on many sentences. Point at the square to "
+                "read the job. Lesson 6 names heads by this text alone, so its names can differ."
+            )
+        show_numbers(view.table, FIGURE, call, view)
+        jobs = " A square in a corner marks a head whose job was measured on many sentences." * bool(view.jobs)
+        tell(how + block + jobs)
+    with right:
+        _show_opened(seen)
+
+
+def _show_opened(seen: HeadsView) -> None:
+    """Draw the exact weights of one head; in a long text, only the weights around the chosen pair."""
+    trace, query, key = seen.trace, seen.query, seen.key
+    draw(partial(attention.attention_map, trace, seen.layer, seen.head, query, key), "opened-head")
+    rows, columns = attention.shown(trace, query, key)
+    n = len(trace)
+    part = (
+        ""
+        if rows == slice(0, n)
+        else (
+            f" You see queries {rows.start + 1}–{rows.stop} and keys {columns.start + 1}–{columns.stop} of "
+            f"the {n} × {n} weights."
+        )
+    )
+    weight = float(np.asarray(trace.layer(seen.layer).attention)[seen.head, query, key])
+    told = (
+        f"In the outlined cell, {named(trace, query)} looks at {named(trace, key)} with the weight {weight:.2f}.{part}"
+    )
+    caption(told)
+
+
 def frames_of(trace: Trace, colour: str, corrected: bool, tau: float) -> Frames | None:
     """Measure the metric or pattern named ``colour`` for every head; None for the weights alone."""
     if (metric := _METRICS.get(colour)) is not None:
@@ -91,55 +143,3 @@ def _beside_chance(trace: Trace, colour: str) -> str:
         f"{trace.model.config.layers * trace.model.config.heads} heads are clearly above both, so they are named "
         f"{colour.lower()}."
     )
-
-
-def show(seen: HeadsView) -> None:
-    """Draw the maps of all heads, and beside them the opened head."""
-    trace, colour = seen.trace, seen.colour
-    corrected, tau, config = VERSION.chosen() == CORRECTED, metric_choice.threshold(), trace.model.config
-    left, right = st.columns([3, 2] if config.heads <= _FEW_HEADS else [2, 1])
-    with left:
-        told, opened = chosen_mark(seen.layer, seen.head, config.layers, config.heads)
-        call = partial(all_heads, trace, opened, colour, corrected, tau)
-        view = replace(call(), told=told, jobs=notable.told(runs.head_jobs(trace.model)))
-        size = view.thumbnails.block
-        block = "" if size == 1 else f" A cell shows the largest weight of {size} × {size} tokens."
-        how = "Each small map is a head. Each row is a token that looks, and each column is a token that is looked at."
-        st.markdown(
-            f"{how} Click a map to open it.{block} “As lines” draws the same weights as BertViz does (Vig 2019). A "
-            "line leads from a token on the left to the token on the right that it looks at."
-        )
-        mount("model_view", view.payload(), FIGURE, heading=view.heading, states=("opened",))
-        if colour in _PATTERNS:
-            st.caption(_beside_chance(trace, colour))
-        if view.jobs:
-            st.caption(
-                "A square in a corner marks a head whose job was measured on many sentences. Point at the square to "
-                "read the job. Lesson 6 names heads by this text alone, so its names can differ."
-            )
-        show_numbers(view.table, FIGURE, call, view)
-        jobs = " A square in a corner marks a head whose job was measured on many sentences." * bool(view.jobs)
-        tell(how + block + jobs)
-    with right:
-        _show_opened(seen)
-
-
-def _show_opened(seen: HeadsView) -> None:
-    """Draw the exact weights of one head; in a long text, only the weights around the chosen pair."""
-    trace, query, key = seen.trace, seen.query, seen.key
-    draw(partial(attention.attention_map, trace, seen.layer, seen.head, query, key), "opened-head")
-    rows, columns = attention.shown(trace, query, key)
-    n = len(trace)
-    part = (
-        ""
-        if rows == slice(0, n)
-        else (
-            f" You see queries {rows.start + 1}–{rows.stop} and keys {columns.start + 1}–{columns.stop} of "
-            f"the {n} × {n} weights."
-        )
-    )
-    weight = float(np.asarray(trace.layer(seen.layer).attention)[seen.head, query, key])
-    told = (
-        f"In the outlined cell, {named(trace, query)} looks at {named(trace, key)} with the weight {weight:.2f}.{part}"
-    )
-    caption(told)

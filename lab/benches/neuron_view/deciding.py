@@ -31,6 +31,67 @@ NAMED = 10
 ONLY, WITHOUT, NEEDED = "Only these", "Without these", "Score needed for the name"
 
 
+def show(view: NeuronView) -> None:
+    """Draw the score difference between a pattern's keys and all other keys, by dimension."""
+    pattern = _choose_pattern(view)
+    _show_best(view, pattern)
+    figure, count = st.container(), _choose_count(view)
+    found = neurons.decide(view.trace, *view.at, pattern.id)
+    without = neurons.kept_of(view.trace, view.at, pattern.id, count)
+    with figure:
+        if found is None or without is None:
+            st.info(no_case(view, pattern), icon=":material/filter_alt:")
+            return
+        left, right = st.columns(2)
+        with left:
+            draw(partial(deciding, view.trace, *view.at, pattern.id), "neurons-deciding")
+        with right:
+            draw(partial(kept, view.trace, *view.at, pattern.id, count), "neurons-kept")
+        _show_decision(found, pattern)
+        st.caption(score_kept(found, without, count))
+    with st.expander("The formula", icon=":material/function:"):
+        st.latex(
+            r"\Delta_d = \operatorname{mean}_i\ \Bigl(\operatorname{mean}_{j \in P(i)} q_{id}\,k_{jd} - "
+            r"\operatorname{mean}_{j \notin P(i)} q_{id}\,k_{jd}\Bigr)"
+        )
+    code(neurons.pattern_keys, neurons.decide, neurons.attention_of)
+
+
+def _show_decision(found: Decision, pattern: Pattern) -> None:
+    """Draw the size of the score difference, and how few dimensions carry it."""
+    if (carry := said(found)) is None:
+        st.markdown(difference(found, pattern))
+        st.info("The other keys score as high or higher, so no dimension carries this pattern here.")
+    else:
+        meaning(carry)
+        st.caption(difference(found, pattern))
+
+
+def _show_own_pattern(view: NeuronView) -> Pattern:
+    """Find the pattern that the head on screen shows most clearly, and state its numbers."""
+    own = own_pattern(view.trace, *view.at)
+    if own is None:
+        st.markdown(
+            "This head shows none of the patterns more than a uniform head does. Choose a pattern, or another head."
+        )
+        return next(pattern for pattern in DECIDED if pattern.id == "delimiter")
+    st.markdown(
+        f"This head shows **{own.pattern.name}** most clearly. Its score is {own.score:.2f}, and a uniform head has "
+        f"the score {own.uniform:.2f}."
+    )
+    return own.pattern
+
+
+def _show_best(view: NeuronView, pattern: Pattern) -> None:
+    """Offer a way to the head that shows the pattern best, unless this head is on screen."""
+    found = walk(view.trace, pattern)
+    if found is None or (found.best.layer, found.best.head) == view.at:
+        return
+    best = found.best
+    label = f"Go to layer {best.layer + 1}, head {best.head + 1}, which shows this pattern best: {best.score:.3f}"
+    show_way(found, DECIDING, label, "_best_head")
+
+
 def deciding(traced: Trace, layer: int, head: int, pattern: str) -> Figure:
     """Draw how much more each dimension adds to the scores of the pattern's keys than to others; one bar for the rest.
 
@@ -102,42 +163,6 @@ def no_case(view: NeuronView, pattern: Pattern) -> str:
     return "No query of this text sees both keys of this pattern and other keys. Try another text or pattern."
 
 
-def show(view: NeuronView) -> None:
-    """Draw the score difference between a pattern's keys and all other keys, by dimension."""
-    pattern = _choose_pattern(view)
-    _show_best(view, pattern)
-    figure, count = st.container(), _choose_count(view)
-    found = neurons.decide(view.trace, *view.at, pattern.id)
-    without = neurons.kept_of(view.trace, view.at, pattern.id, count)
-    with figure:
-        if found is None or without is None:
-            st.info(no_case(view, pattern), icon=":material/filter_alt:")
-            return
-        left, right = st.columns(2)
-        with left:
-            draw(partial(deciding, view.trace, *view.at, pattern.id), "neurons-deciding")
-        with right:
-            draw(partial(kept, view.trace, *view.at, pattern.id, count), "neurons-kept")
-        _show_decision(found, pattern)
-        st.caption(score_kept(found, without, count))
-    with st.expander("The formula", icon=":material/function:"):
-        st.latex(
-            r"\Delta_d = \operatorname{mean}_i\ \Bigl(\operatorname{mean}_{j \in P(i)} q_{id}\,k_{jd} - "
-            r"\operatorname{mean}_{j \notin P(i)} q_{id}\,k_{jd}\Bigr)"
-        )
-    code(neurons.pattern_keys, neurons.decide, neurons.attention_of)
-
-
-def _show_decision(found: Decision, pattern: Pattern) -> None:
-    """Draw the size of the score difference, and how few dimensions carry it."""
-    if (carry := said(found)) is None:
-        st.markdown(difference(found, pattern))
-        st.info("The other keys score as high or higher, so no dimension carries this pattern here.")
-    else:
-        meaning(carry)
-        st.caption(difference(found, pattern))
-
-
 def _choose_pattern(view: NeuronView) -> Pattern:
     """Ask for the pattern."""
     name = parameters.PATTERN.choose("Pattern", width=280)
@@ -155,28 +180,3 @@ def _choose_count(view: NeuronView) -> int:
     if asked > view.width:
         selection.note(f"This head has {view.width} dimensions, so you see {view.width} instead of {asked}.")
     return min(asked, view.width)
-
-
-def _show_own_pattern(view: NeuronView) -> Pattern:
-    """Find the pattern that the head on screen shows most clearly, and state its numbers."""
-    own = own_pattern(view.trace, *view.at)
-    if own is None:
-        st.markdown(
-            "This head shows none of the patterns more than a uniform head does. Choose a pattern, or another head."
-        )
-        return next(pattern for pattern in DECIDED if pattern.id == "delimiter")
-    st.markdown(
-        f"This head shows **{own.pattern.name}** most clearly. Its score is {own.score:.2f}, and a uniform head has "
-        f"the score {own.uniform:.2f}."
-    )
-    return own.pattern
-
-
-def _show_best(view: NeuronView, pattern: Pattern) -> None:
-    """Offer a way to the head that shows the pattern best, unless this head is on screen."""
-    found = walk(view.trace, pattern)
-    if found is None or (found.best.layer, found.best.head) == view.at:
-        return
-    best = found.best
-    label = f"Go to layer {best.layer + 1}, head {best.head + 1}, which shows this pattern best: {best.score:.3f}"
-    show_way(found, DECIDING, label, "_best_head")

@@ -28,6 +28,27 @@ _HOW_TO_READ = (
 )
 
 
+def show(view: NeuronView) -> None:
+    """Draw the way from the vectors of query and keys to the vector that the head adds."""
+    show_sentence(view.trace, view.query, of=view.at)
+    st.markdown(_HOW_TO_READ)
+    around = len(view.trace) > KEYS and _choose_keys()
+    row = neuron_row(view.trace, view.layer, view.head, view.query)
+    call = partial(neurons, view.trace, view.layer, view.head, view.query, around)
+    chart = call()
+    mount("neuron_view", chart.payload, "neuron-view", heading=chart.heading)
+    meaning(said(view, row))
+    if part := share_drawn(row, view.query, around):
+        st.caption(part)
+    st.caption(
+        "A cell is a dimension of this head; Vig (2019) calls these dimensions neurons. Hover over a cell, or use the "
+        "arrow keys on a key, to see the same dimension in every strip. Click a key, or press Enter, to see the key’s "
+        "sum term by term."
+    )
+    show_numbers(chart.table, "neuron-view", call, chart)
+    code(neuron_row)
+
+
 def drawn_keys(row: NeuronRow, query: int, around: bool) -> list[int]:
     """Return the keys that get a row: all keys of a short text.
 
@@ -65,27 +86,6 @@ def share_drawn(row: NeuronRow, query: int, around: bool) -> str:
         f"You see the {len(keys)} of {len(row.keys)} keys {which}. These keys have "
         f"{row.weights[keys].sum():.1%} of the weight. The sums include the keys that are not drawn."
     )
-
-
-def show(view: NeuronView) -> None:
-    """Draw the way from the vectors of query and keys to the vector that the head adds."""
-    show_sentence(view.trace, view.query, of=view.at)
-    st.markdown(_HOW_TO_READ)
-    around = len(view.trace) > KEYS and _choose_keys()
-    row = neuron_row(view.trace, view.layer, view.head, view.query)
-    call = partial(neurons, view.trace, view.layer, view.head, view.query, around)
-    chart = call()
-    mount("neuron_view", chart.payload, "neuron-view", heading=chart.heading)
-    meaning(said(view, row))
-    if part := share_drawn(row, view.query, around):
-        st.caption(part)
-    st.caption(
-        "A cell is a dimension of this head; Vig (2019) calls these dimensions neurons. Hover over a cell, or use the "
-        "arrow keys on a key, to see the same dimension in every strip. Click a key, or press Enter, to see the key’s "
-        "sum term by term."
-    )
-    show_numbers(chart.table, "neuron-view", call, chart)
-    code(neuron_row)
 
 
 def _choose_keys() -> bool:

@@ -28,6 +28,79 @@ _STRONGEST = 5  # the most dimensions that are named for each token
 _COUNTS = 0.01  # share of a token's largest product from which a dimension is named: a toy's head uses only a few
 
 
+def show(view: NeuronView) -> None:
+    """Draw three patterns, each on this model's best head for the pattern."""
+    by_id, chosen = {pattern.id: pattern for pattern in DECIDED}, patterns_of(view.trace)
+    if "delimiter" not in chosen:
+        st.markdown("This text has no delimiters, such as [SEP], so you see three patterns that it can have.")
+    for id in chosen:
+        with st.container(border=True):
+            st.markdown(f"### {by_id[id].name}")
+            if id == "previous_token" and "next_token" not in chosen:
+                st.markdown(
+                    f"{escaped(view.trace.model.id)} is causal, so no query sees the next token. Try the mirror "
+                    "image, the previous token."
+                )
+            found = walk(view.trace, by_id[id])
+            if found is None:
+                st.markdown("The pattern does not occur in this text.")
+            else:
+                _show_walk(view, found)
+    code(best_head, decide)
+
+
+def _show_walk(view: NeuronView, walk: Walk) -> None:
+    """State the finding, draw a head's dimensions and, folded, the dimensions behind the pattern; link to the head."""
+    best = walk.best
+    at, id, shows = (best.layer, best.head), best.pattern.id, best.score > best.uniform
+    _show_finding(walk)
+    if walk.decision is not None and shows:
+        draw(partial(dimensions, view.trace, *at, id), f"neurons-{id.replace('_', '-')}")
+    if shows:
+        with st.expander("What makes the pattern", icon=":material/notes:"):
+            st.markdown(said(walk))
+            if id in _STEPS:
+                _show_neighbours(view, walk, _STEPS[id])
+    if id == "delimiter":
+        show_delimiter_keys(view.trace, *at)
+    _show_ways(walk)
+
+
+def _show_finding(walk: Walk) -> None:
+    """Name the head that shows the pattern, or say that even a uniform head shows it, so its score is not split."""
+    best = walk.best
+    where = f"layer {best.layer + 1}, head {best.head + 1}"
+    st.markdown(
+        f"The head that shows the pattern best is **{where}**, with a score of **{best.score:.3f}**. On this text a "
+        f"uniform head scores {best.uniform:.3f}."
+    )
+    if best.score <= best.uniform:
+        st.markdown("So this head scores no higher than a uniform head, and there is nothing to take apart.")
+    elif not best.named:
+        st.markdown("This score is too low for a name. It would have to be at least halfway from a uniform head to 1.")
+    st.caption(
+        f"{best.pattern.reading} The best head of the same architecture with random weights scores "
+        f"{best.untrained:.3f}.{left_out(best.left_out)}"
+    )
+
+
+def _show_neighbours(view: NeuronView, walk: Walk, step: int) -> None:
+    """Draw the products at three tokens: a head that looks at a neighbour needs other dimensions at other places."""
+    layer, head = walk.best.layer, walk.best.head
+    queries = neighbour_queries(view.trace, step)
+    if len(queries) < 2 or walk.best.score <= walk.best.uniform:
+        return
+    draw(partial(neighbour_products, view.trace, layer, head, step), f"neurons-at-three-tokens-{walk.best.pattern.id}")
+    st.markdown(at_places(view.trace, (layer, head), queries, step))
+
+
+def _show_ways(walk: Walk) -> None:
+    """Offer two ways to the head: its dimensions at the clearest query, and the dimensions that decide."""
+    with st.container(horizontal=True):
+        for step, label in ((DIMENSIONS, "See its dimensions"), (DECIDING, "See which decide")):
+            show_way(walk, step, label, f"_walk.{walk.best.pattern.id}.{step}")
+
+
 def dimensions(traced: Trace, layer: int, head: int, pattern: str) -> Heatmap:
     """List the mean score that every dimension adds to the pattern's keys and to other keys, and the difference.
 
@@ -127,81 +200,8 @@ def patterns_of(trace: Trace) -> tuple[str, str, str]:
     return "delimiter", "bag_of_words", neighbour(trace)
 
 
-def show(view: NeuronView) -> None:
-    """Draw three patterns, each on this model's best head for the pattern."""
-    by_id, chosen = {pattern.id: pattern for pattern in DECIDED}, patterns_of(view.trace)
-    if "delimiter" not in chosen:
-        st.markdown("This text has no delimiters, such as [SEP], so you see three patterns that it can have.")
-    for id in chosen:
-        with st.container(border=True):
-            st.markdown(f"### {by_id[id].name}")
-            if id == "previous_token" and "next_token" not in chosen:
-                st.markdown(
-                    f"{escaped(view.trace.model.id)} is causal, so no query sees the next token. Try the mirror "
-                    "image, the previous token."
-                )
-            found = walk(view.trace, by_id[id])
-            if found is None:
-                st.markdown("The pattern does not occur in this text.")
-            else:
-                _show_walk(view, found)
-    code(best_head, decide)
-
-
-def _show_walk(view: NeuronView, walk: Walk) -> None:
-    """State the finding, draw a head's dimensions and, folded, the dimensions behind the pattern; link to the head."""
-    best = walk.best
-    at, id, shows = (best.layer, best.head), best.pattern.id, best.score > best.uniform
-    _show_finding(walk)
-    if walk.decision is not None and shows:
-        draw(partial(dimensions, view.trace, *at, id), f"neurons-{id.replace('_', '-')}")
-    if shows:
-        with st.expander("What makes the pattern", icon=":material/notes:"):
-            st.markdown(said(walk))
-            if id in _STEPS:
-                _show_neighbours(view, walk, _STEPS[id])
-    if id == "delimiter":
-        show_delimiter_keys(view.trace, *at)
-    _show_ways(walk)
-
-
-def _show_finding(walk: Walk) -> None:
-    """Name the head that shows the pattern, or say that even a uniform head shows it, so its score is not split."""
-    best = walk.best
-    where = f"layer {best.layer + 1}, head {best.head + 1}"
-    st.markdown(
-        f"The head that shows the pattern best is **{where}**, with a score of **{best.score:.3f}**. On this text a "
-        f"uniform head scores {best.uniform:.3f}."
-    )
-    if best.score <= best.uniform:
-        st.markdown("So this head scores no higher than a uniform head, and there is nothing to take apart.")
-    elif not best.named:
-        st.markdown("This score is too low for a name. It would have to be at least halfway from a uniform head to 1.")
-    st.caption(
-        f"{best.pattern.reading} The best head of the same architecture with random weights scores "
-        f"{best.untrained:.3f}.{left_out(best.left_out)}"
-    )
-
-
 def left_out(heads: int) -> str:
     """Say how many heads were left out of the search for the best one; "" if none was."""
     verb, end = ("attends", "is") if heads == 1 else ("attend", "are")
     told = f" {number_of(heads, 'head')} that {verb} nearly alike to all tokens {end} left out."
     return told if heads else ""
-
-
-def _show_neighbours(view: NeuronView, walk: Walk, step: int) -> None:
-    """Draw the products at three tokens: a head that looks at a neighbour needs other dimensions at other places."""
-    layer, head = walk.best.layer, walk.best.head
-    queries = neighbour_queries(view.trace, step)
-    if len(queries) < 2 or walk.best.score <= walk.best.uniform:
-        return
-    draw(partial(neighbour_products, view.trace, layer, head, step), f"neurons-at-three-tokens-{walk.best.pattern.id}")
-    st.markdown(at_places(view.trace, (layer, head), queries, step))
-
-
-def _show_ways(walk: Walk) -> None:
-    """Offer two ways to the head: its dimensions at the clearest query, and the dimensions that decide."""
-    with st.container(horizontal=True):
-        for step, label in ((DIMENSIONS, "See its dimensions"), (DECIDING, "See which decide")):
-            show_way(walk, step, label, f"_walk.{walk.best.pattern.id}.{step}")

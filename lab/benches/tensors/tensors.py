@@ -48,6 +48,73 @@ _TOKENS = ("token", "query", "key")
 _ANSWERS = ("B follows A", "B is random")
 
 
+def show(view: TensorView) -> Proven:
+    """Draw one tensor of the catalogue; its difference from Hugging Face's follows when the badge is drawn."""
+    trace, layer = view.trace, view.layer
+    st.markdown("Choose a tensor to see its numbers, its place in the model, and the Python code that returns it.")
+    entry = choose_tensor([entry for entry in catalogue(trace) if not missing(trace, entry, layer)])
+    figure = st.container()
+    with st.expander("Show only a part", icon=":material/crop:"):
+        cut = choose_part(trace, entry, layer, view.head)
+    with figure:
+        draw(_part(trace, cut), "tensor")
+        if part := part_drawn(trace, cut, view.head):
+            st.caption(part)
+    told = description(trace, entry)
+    tell(told)
+    st.markdown(told, help=BERTSCOPE)
+    proof = _show_statistics(trace, cut)
+    _show_files(trace, cut)
+    show_place(trace, entry, layer)
+    return Proven((trace,), then=partial(_show_difference, proof, trace, cut))
+
+
+def _show_statistics(trace: Trace, cut: Cut) -> DeltaGenerator:
+    """Draw statistics of the selection; returns the place for the proof."""
+    summed = statistics_of(trace, cut)
+    if summed is None:
+        st.markdown("Every score of the selection is masked (−∞).")
+    else:
+        show_table(_statistics_table(trace, cut, summed))
+        if summed.masked:
+            st.caption(f"{summed.masked:,} of {cut.size:,} scores are masked (−∞), so they are left out of the sums.")
+    return st.empty()
+
+
+def _show_files(trace: Trace, cut: Cut) -> None:
+    """Offer three lines of Python, and the selection as a file."""
+    st.code(snippet(trace, cut), language="python")
+    array, name = values(trace, cut.at_most(1, 1)), f"{cut.entry.name} {where(cut)}".strip()
+    file = "".join(c if c.isalnum() else "-" for c in name)
+    makers: dict[str, tuple[Callable[[], bytes], str]] = {
+        "npy": (lambda: npy(values(trace, cut)), "application/octet-stream"),
+        "csv": (partial(csv, trace, cut), "text/csv"),
+    }
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for kind, (make, mime) in makers.items():
+            reason = refusal(cut, array.dtype.itemsize, kind)
+            if reason:
+                st.caption(reason)
+                continue
+            label, name, icon = f"Selection as .{kind}", f"{file}.{kind}", ":material/download:"
+            st.download_button(label, make, name, mime, key=f"tensor.{kind}", icon=icon, on_click="ignore")
+
+
+def _show_difference(proof: DeltaGenerator, trace: Trace, cut: Cut) -> None:
+    """State the difference between this tensor and Hugging Face's, from the proof's table."""
+    entry = cut.entry
+    if entry.weight:
+        said = "**Not compared with Hugging Face**, because this weight is read from the checkpoint, not computed."
+    elif not runs.is_proven(trace):
+        said = "**Not compared with Hugging Face yet.** Open the badge at the top to compare."
+    elif (difference := proven_difference(runs.proof(trace), cut)) is None:
+        said = "**Not compared with Hugging Face**, because the table behind the badge has no such step."
+    else:
+        whole = f" of layer {cut.layer + 1}" if entry.of_layer else f" at state {cut.lead}" if leading(entry) else ""
+        said = f"Over the whole tensor{whole}, the largest difference from **Hugging Face** is **{difference:.1e}**."
+    proof.markdown(said)
+
+
 def names(traced: Trace, axis: str, places: range) -> list[str]:
     """Return the names of the places on an axis: number and name for tokens and words, otherwise the number, from 1."""
     if axis in _TOKENS:
@@ -171,73 +238,6 @@ def _statistics_table(trace: Trace, cut: Cut, summed: Statistics) -> pd.DataFram
     return pd.DataFrame(rows, columns=["selection", "value", f"at ({axes})"])
 
 
-def show(view: TensorView) -> Proven:
-    """Draw one tensor of the catalogue; its difference from Hugging Face's follows when the badge is drawn."""
-    trace, layer = view.trace, view.layer
-    st.markdown("Choose a tensor to see its numbers, its place in the model, and the Python code that returns it.")
-    entry = choose_tensor([entry for entry in catalogue(trace) if not missing(trace, entry, layer)])
-    figure = st.container()
-    with st.expander("Show only a part", icon=":material/crop:"):
-        cut = choose_part(trace, entry, layer, view.head)
-    with figure:
-        draw(_part(trace, cut), "tensor")
-        if part := part_drawn(trace, cut, view.head):
-            st.caption(part)
-    told = description(trace, entry)
-    tell(told)
-    st.markdown(told, help=BERTSCOPE)
-    proof = _show_statistics(trace, cut)
-    _show_files(trace, cut)
-    show_place(trace, entry, layer)
-    return Proven((trace,), then=partial(_show_difference, proof, trace, cut))
-
-
 def _part(trace: Trace, cut: Cut) -> partial[Figure]:
     rows, columns = ((places.start, places.stop) for places in (cut.rows, cut.columns))
     return partial(tensor_part, trace, cut.entry.name, cut.layer, cut.lead, rows, columns)
-
-
-def _show_statistics(trace: Trace, cut: Cut) -> DeltaGenerator:
-    """Draw statistics of the selection; returns the place for the proof."""
-    summed = statistics_of(trace, cut)
-    if summed is None:
-        st.markdown("Every score of the selection is masked (−∞).")
-    else:
-        show_table(_statistics_table(trace, cut, summed))
-        if summed.masked:
-            st.caption(f"{summed.masked:,} of {cut.size:,} scores are masked (−∞), so they are left out of the sums.")
-    return st.empty()
-
-
-def _show_files(trace: Trace, cut: Cut) -> None:
-    """Offer three lines of Python, and the selection as a file."""
-    st.code(snippet(trace, cut), language="python")
-    array, name = values(trace, cut.at_most(1, 1)), f"{cut.entry.name} {where(cut)}".strip()
-    file = "".join(c if c.isalnum() else "-" for c in name)
-    makers: dict[str, tuple[Callable[[], bytes], str]] = {
-        "npy": (lambda: npy(values(trace, cut)), "application/octet-stream"),
-        "csv": (partial(csv, trace, cut), "text/csv"),
-    }
-    with st.container(horizontal=True, vertical_alignment="center"):
-        for kind, (make, mime) in makers.items():
-            reason = refusal(cut, array.dtype.itemsize, kind)
-            if reason:
-                st.caption(reason)
-                continue
-            label, name, icon = f"Selection as .{kind}", f"{file}.{kind}", ":material/download:"
-            st.download_button(label, make, name, mime, key=f"tensor.{kind}", icon=icon, on_click="ignore")
-
-
-def _show_difference(proof: DeltaGenerator, trace: Trace, cut: Cut) -> None:
-    """State the difference between this tensor and Hugging Face's, from the proof's table."""
-    entry = cut.entry
-    if entry.weight:
-        said = "**Not compared with Hugging Face**, because this weight is read from the checkpoint, not computed."
-    elif not runs.is_proven(trace):
-        said = "**Not compared with Hugging Face yet.** Open the badge at the top to compare."
-    elif (difference := proven_difference(runs.proof(trace), cut)) is None:
-        said = "**Not compared with Hugging Face**, because the table behind the badge has no such step."
-    else:
-        whole = f" of layer {cut.layer + 1}" if entry.of_layer else f" at state {cut.lead}" if leading(entry) else ""
-        said = f"Over the whole tensor{whole}, the largest difference from **Hugging Face** is **{difference:.1e}**."
-    proof.markdown(said)

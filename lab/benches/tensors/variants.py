@@ -35,41 +35,6 @@ _MEANING = {
 }
 
 
-def warning(raw: Variant, found: Variant) -> str:
-    """Say by which factor the weights of a row differ, before the second softmax and after it."""
-    before = (
-        "without bound, because one is 0" if raw.spread == float("inf") else (f"by a factor of up to {raw.spread:,.0f}")
-    )
-    return (
-        f"softmax\\_scale flattens every head. Within one row of the raw map, the weights differ {before}; here the "
-        f"largest is at most {found.spread:.2f} times the smallest."
-    )
-
-
-def removed(trace: Trace, place: tuple[int, int], found: Variant, cut: str | None) -> str:
-    """Say which mass the rows lost to special tokens, and which row lost most."""
-    if not any(trace.encoding.special):
-        first = trace.layer(place[0]).attention[place[1]][:, 0].mean().item()
-        even = sum(1 / (i if trace.model.config.causal else len(trace)) for i in range(1, len(trace) + 1)) / len(trace)
-        return (
-            f"**Removed mass: 0.** {escaped(trace.model.id)} puts no special tokens around a text, so nothing is left "
-            f"out. The first token, {quoted(trace.labels[0])}, is a word like the others and stays. On average, it "
-            f"gets {first:.0%} of the attention. If a head attended to all tokens alike, it would get {even:.0%}. If "
-            "the first token gets attention whatever word it is, it is called an attention sink (Xiao et al. 2024)."
-        )
-    if found.name == RAW:
-        return "**Removed mass: 0.** Nothing is left out of the raw map."
-    marked = zip(trace.labels, trace.encoding.special, strict=True)
-    special = ", ".join(dict.fromkeys(quoted(token) for token, is_special in marked if is_special))
-    worst = int(found.removed.argmax())
-    name = labels(trace, found.name, cut)[worst].split(" · ", 1)[1]
-    return (
-        f"**Removed mass: {found.removed.mean():.1%}.** On average, the rows gave this share of their "
-        f"attention to {special}, so it is not on the map. {quoted(name)} gave these tokens the most, "
-        f"{found.removed[worst]:.1%}."
-    )
-
-
 def show(view: TensorView) -> None:
     """Draw the chosen head, raw and in the chosen variant, on one colour scale; or draw every head of its layer."""
     trace, layer, head = view.trace, view.layer, view.head
@@ -109,6 +74,41 @@ def _show_all(trace: Trace, place: tuple[int, int], name: str, cut: str | None) 
     draw(partial(variant_of_all_heads, trace, *place, name, cut), ALL_HEADS, clickable=True)
     st.caption(
         "All maps share one scale. Above each map, you see the head and the share of its attention that is left out."
+    )
+
+
+def warning(raw: Variant, found: Variant) -> str:
+    """Say by which factor the weights of a row differ, before the second softmax and after it."""
+    before = (
+        "without bound, because one is 0" if raw.spread == float("inf") else (f"by a factor of up to {raw.spread:,.0f}")
+    )
+    return (
+        f"softmax\\_scale flattens every head. Within one row of the raw map, the weights differ {before}; here the "
+        f"largest is at most {found.spread:.2f} times the smallest."
+    )
+
+
+def removed(trace: Trace, place: tuple[int, int], found: Variant, cut: str | None) -> str:
+    """Say which mass the rows lost to special tokens, and which row lost most."""
+    if not any(trace.encoding.special):
+        first = trace.layer(place[0]).attention[place[1]][:, 0].mean().item()
+        even = sum(1 / (i if trace.model.config.causal else len(trace)) for i in range(1, len(trace) + 1)) / len(trace)
+        return (
+            f"**Removed mass: 0.** {escaped(trace.model.id)} puts no special tokens around a text, so nothing is left "
+            f"out. The first token, {quoted(trace.labels[0])}, is a word like the others and stays. On average, it "
+            f"gets {first:.0%} of the attention. If a head attended to all tokens alike, it would get {even:.0%}. If "
+            "the first token gets attention whatever word it is, it is called an attention sink (Xiao et al. 2024)."
+        )
+    if found.name == RAW:
+        return "**Removed mass: 0.** Nothing is left out of the raw map."
+    marked = zip(trace.labels, trace.encoding.special, strict=True)
+    special = ", ".join(dict.fromkeys(quoted(token) for token, is_special in marked if is_special))
+    worst = int(found.removed.argmax())
+    name = labels(trace, found.name, cut)[worst].split(" · ", 1)[1]
+    return (
+        f"**Removed mass: {found.removed.mean():.1%}.** On average, the rows gave this share of their "
+        f"attention to {special}, so it is not on the map. {quoted(name)} gave these tokens the most, "
+        f"{found.removed[worst]:.1%}."
     )
 
 

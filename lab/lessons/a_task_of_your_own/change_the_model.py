@@ -62,6 +62,31 @@ Every other layer and the vocabulary head are as they were. Usual fine-tuning mo
 §4.1)."""
 
 
+def show(view: LessonRun) -> None:
+    """Train the last layer at a click; then show what is gained, what moved and what is forgotten."""
+    model, found = view.trace.model, chosen_split()
+    whose = "your own sentences" if found.own else "the lab’s sentences with good and bad news"
+    idea(IDEA.format(learned=len(found.learned), whose=whose, tested=len(found.tested)))
+    if TAUGHT.chosen() == TAUGHT_OWN and not found.own:
+        st.caption(f"You have too few of your own: {ENOUGH} of each label are needed (in “Teach it”).")
+    now = show_with_trained(model, found, "changed", partial(changed, model, found))
+    if now is None:
+        draw(partial(rows_of_attention, model, example_of(found)), "cls-before-and-after")
+        meaning(said_before(model, found))
+        return
+    again = partial(rows_of_attention, model, example_of(found), tuned_again(model, found))
+    draw(now.rows, "cls-before-and-after", again=again)
+    meaning(READING.format(mark=mark_in_words(model), **vars(now.gain)).strip())
+    written = is_written_about(model, own=found.own)
+    if ask_beside(LESSON, better_or_luck()):
+        if written:
+            say(WRITTEN)
+        if now.blank is not None:
+            say(said_of_blank(*now.blank, FIRST[0].text) + WRITTEN_PRICE * written)
+        caption(CAPTION)
+    code(tune)
+
+
 def _listed(counts: Sequence[int]) -> str:
     *most, last = map(str, counts)  # a count may occur twice
     return f"{', '.join(most)} and {last}"
@@ -220,28 +245,3 @@ def changed(model: LoadedModel, found: Split, tuned: Tuned) -> Changed:
         rows_of_attention(model, example_of(found), tuned),
         None if before is None or after is None else (before, after),
     )
-
-
-def show(view: LessonRun) -> None:
-    """Train the last layer at a click; then show what is gained, what moved and what is forgotten."""
-    model, found = view.trace.model, chosen_split()
-    whose = "your own sentences" if found.own else "the lab’s sentences with good and bad news"
-    idea(IDEA.format(learned=len(found.learned), whose=whose, tested=len(found.tested)))
-    if TAUGHT.chosen() == TAUGHT_OWN and not found.own:
-        st.caption(f"You have too few of your own: {ENOUGH} of each label are needed (in “Teach it”).")
-    now = show_with_trained(model, found, "changed", partial(changed, model, found))
-    if now is None:
-        draw(partial(rows_of_attention, model, example_of(found)), "cls-before-and-after")
-        meaning(said_before(model, found))
-        return
-    again = partial(rows_of_attention, model, example_of(found), tuned_again(model, found))
-    draw(now.rows, "cls-before-and-after", again=again)
-    meaning(READING.format(mark=mark_in_words(model), **vars(now.gain)).strip())
-    written = is_written_about(model, own=found.own)
-    if ask_beside(LESSON, better_or_luck()):
-        if written:
-            say(WRITTEN)
-        if now.blank is not None:
-            say(said_of_blank(*now.blank, FIRST[0].text) + WRITTEN_PRICE * written)
-        caption(CAPTION)
-    code(tune)

@@ -33,6 +33,12 @@ MET = " Of the lab’s thirty pairs, three teach it that much; half teach it 37 
 NOT_YET = " A coin gets about {half} right. The classifier is wrong, for example, about *{wrong}*"
 
 
+def show(view: LessonRun) -> None:
+    """Ask the question, and set the challenge."""
+    draw_checks(LESSON, [why_forgotten()])
+    draw_challenge(LESSON, WANTED, "good news / bad news", judge)
+
+
 @asks(
     basis=derivable(LESSON, "change-the-model", "the blank before and after, and what the training left as it was"),
     hint="Which weights did the steps move, and who else uses them?",
@@ -86,9 +92,3 @@ def judge(entry: str) -> ChallengeVerdict:
         return ChallengeVerdict(met=True, said=told + MET)
     wrong = max(np.flatnonzero(~hits), key=lambda place: abs(said[2:][place] - 0.5))
     return ChallengeVerdict(met=False, said=told + NOT_YET.format(half=len(hits) // 2, wrong=UNSEEN[wrong]))
-
-
-def show(view: LessonRun) -> None:
-    """Ask the question, and set the challenge."""
-    draw_checks(LESSON, [why_forgotten()])
-    draw_challenge(LESSON, WANTED, "good news / bad news", judge)

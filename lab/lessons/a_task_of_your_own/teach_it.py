@@ -98,6 +98,108 @@ _LARGEST_TWIN = 200_000_000  # bytes; a larger model is not kept a second time f
 _FEW = 6  # sentences; with fewer to test it, a share means nothing
 
 
+def show(view: LessonRun) -> None:
+    """Show the list with its labels on the left, and what has been learned on the right."""
+    idea(IDEA)
+    lab = TAUGHT.choose("Sentences") == TAUGHT_LAB
+    model = view.trace.model
+    if lab:
+        _show_shortcuts()
+    else:
+        _choose_readable(model)
+        _show_own_controls(model)
+    labels = chosen_labels()
+    labels = VisitLabels(marks=labels.marks) if lab else VisitLabels(own=labels.own, labels=labels.labels)
+    taught = lab_class(model, labels) if lab else chosen_own_class(model, labels)
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        _show_list(taught, lab)
+    with right:
+        again = partial(rise_of, model, argument(lab_class if lab else own_class, model, labels))
+        _show_learned(model, taught, again)
+    asked = lab and ask_beside(LESSON, only_the_thing())
+    if asked and taught.examples.ready and is_written_about(model, own=False):
+        say(WRITTEN)
+        say(WHICH_VECTOR)
+    if taught.examples.ready:
+        code(logistic.fit)
+
+
+def _show_learned(model: LoadedModel, taught: Class, again: partial[Figure]) -> None:
+    """Draw the curve, say what it means, and let the learner try a new sentence; ``again`` makes the curve again."""
+    found = rises(model, taught)
+    if found:
+        draw(learning_curve(found), "taught", again=again)
+        caption("Each point is a mean over many draws of so many examples. The band holds four fifths of the draws.")
+    meaning(said(taught, standing(taught.products, taught.examples)))
+    if not taught.examples.ready:
+        return
+    text = " ".join(st.text_input("A new sentence", key=_NEW, max_chars=LONGEST).split())
+    if text:
+        try:
+            say(f"The classifier says: {said_of_new(taught, text, model)}.")
+        except TextError as error:
+            st.info(str(error), icon=":material/edit:")
+
+
+def _show_list(taught: Class, lab: bool) -> None:
+    """Draw the list, whose clicks label; at first it asks what the browser has kept."""
+    said_of = learned(taught.products, taught.examples)
+    truth = LAB_TRUTH if lab else (None,) * len(taught.texts)
+    rows = [
+        TaughtSentence(text, mark, None if said_of is None else float(said_of[i]), truth[i])
+        for i, (text, mark) in enumerate(zip(taught.texts, taught.examples.marks, strict=True))
+    ]
+    asks = _ASKED not in st.session_state
+    kept = "" if asks or lab else as_kept(chosen_labels())
+    figure = Teach(taught.labels, rows, not lab, kept, asks)
+    mount("teach", figure.payload(), _LIST, states=["act", "kept"], on_change=_choose_clicked)
+    if lab and said_of is not None:
+        st.caption("A wavy line: the classifier is wrong there.")
+
+
+def _show_shortcuts() -> None:
+    """Draw the buttons that label several of the lab's sentences."""
+    now = chosen_labels()
+    empty = VisitLabels(own=now.own, labels=now.labels)
+    with st.container(horizontal=True):
+        st.button("Label four more", key="_four", on_click=_choose, args=(four_more(now),), type="primary")
+        st.button("Label thirty", key="_thirty", on_click=_choose, args=(four_more(empty, len(LAB_PAIRS) // 2),))
+        st.button(f"Label one of {SPLIT} pairs", key="_one", on_click=_choose_one_of_each, args=(now,))
+        st.button("Start again", key="_afresh", on_click=_choose, args=(empty,), type="tertiary")
+
+
+def _show_own_controls(model: LoadedModel) -> None:
+    """Draw the fields for the names of the labels and for sentences, and the file."""
+    now = chosen_labels()
+    left, right = st.columns(2)
+    first = left.text_input("First label", now.labels[0], max_chars=LONGEST_LABEL)
+    second = right.text_input("Second label", now.labels[1], max_chars=LONGEST_LABEL)
+    if (first, second) != now.labels:
+        now, notes = renamed(now, first, second)
+        _choose(now)
+        _show_notes(notes)
+    with st.form("_sentences", border=False):
+        st.text_area(
+            "Your sentences, one a line",
+            height=90,
+            key=_TYPED,
+            max_chars=MOST * LONGEST,
+            help="A label may follow a sentence after a tab, as in the file. Sentences stay in this browser.",
+        )
+        st.form_submit_button("Add", icon=":material/add:", on_click=_choose_typed, args=(model,))
+    with st.container(horizontal=True):
+        if now.own:
+            file("Your sentences as a file", "sentences", "tsv", as_file(now).encode())
+            empty = VisitLabels(now.marks, (), now.labels)
+            st.button("Remove all", key="_afresh", on_click=_choose, args=(empty,), type="tertiary")
+
+
+def _show_notes(notes: list[str]) -> None:
+    for each in notes:
+        selection.note(each)
+
+
 def chosen_labels() -> VisitLabels:
     """What this visit has labelled."""
     found = st.session_state.get(_STATE)
@@ -239,69 +341,9 @@ def only_the_thing() -> Question:
     )
 
 
-def show(view: LessonRun) -> None:
-    """Show the list with its labels on the left, and what has been learned on the right."""
-    idea(IDEA)
-    lab = TAUGHT.choose("Sentences") == TAUGHT_LAB
-    model = view.trace.model
-    if lab:
-        _show_shortcuts()
-    else:
-        _choose_readable(model)
-        _show_own_controls(model)
-    labels = chosen_labels()
-    labels = VisitLabels(marks=labels.marks) if lab else VisitLabels(own=labels.own, labels=labels.labels)
-    taught = lab_class(model, labels) if lab else chosen_own_class(model, labels)
-    left, right = st.columns([3, 2], gap="large")
-    with left:
-        _show_list(taught, lab)
-    with right:
-        again = partial(rise_of, model, argument(lab_class if lab else own_class, model, labels))
-        _show_learned(model, taught, again)
-    asked = lab and ask_beside(LESSON, only_the_thing())
-    if asked and taught.examples.ready and is_written_about(model, own=False):
-        say(WRITTEN)
-        say(WHICH_VECTOR)
-    if taught.examples.ready:
-        code(logistic.fit)
-
-
 def rise_of(model: LoadedModel, taught: Class) -> Figure:
     """Draw how good the classifier is with 2, 4, 8 … of the examples."""
     return learning_curve(rises(model, taught))
-
-
-def _show_learned(model: LoadedModel, taught: Class, again: partial[Figure]) -> None:
-    """Draw the curve, say what it means, and let the learner try a new sentence; ``again`` makes the curve again."""
-    found = rises(model, taught)
-    if found:
-        draw(learning_curve(found), "taught", again=again)
-        caption("Each point is a mean over many draws of so many examples. The band holds four fifths of the draws.")
-    meaning(said(taught, standing(taught.products, taught.examples)))
-    if not taught.examples.ready:
-        return
-    text = " ".join(st.text_input("A new sentence", key=_NEW, max_chars=LONGEST).split())
-    if text:
-        try:
-            say(f"The classifier says: {said_of_new(taught, text, model)}.")
-        except TextError as error:
-            st.info(str(error), icon=":material/edit:")
-
-
-def _show_list(taught: Class, lab: bool) -> None:
-    """Draw the list, whose clicks label; at first it asks what the browser has kept."""
-    said_of = learned(taught.products, taught.examples)
-    truth = LAB_TRUTH if lab else (None,) * len(taught.texts)
-    rows = [
-        TaughtSentence(text, mark, None if said_of is None else float(said_of[i]), truth[i])
-        for i, (text, mark) in enumerate(zip(taught.texts, taught.examples.marks, strict=True))
-    ]
-    asks = _ASKED not in st.session_state
-    kept = "" if asks or lab else as_kept(chosen_labels())
-    figure = Teach(taught.labels, rows, not lab, kept, asks)
-    mount("teach", figure.payload(), _LIST, states=["act", "kept"], on_change=_choose_clicked)
-    if lab and said_of is not None:
-        st.caption("A wavy line: the classifier is wrong there.")
 
 
 def _choose_clicked() -> None:
@@ -332,43 +374,6 @@ def _choose_one_of_each(now: VisitLabels) -> None:
     _choose(VisitLabels(one_of_each_pair(way).marks, now.own, now.labels))
 
 
-def _show_shortcuts() -> None:
-    """Draw the buttons that label several of the lab's sentences."""
-    now = chosen_labels()
-    empty = VisitLabels(own=now.own, labels=now.labels)
-    with st.container(horizontal=True):
-        st.button("Label four more", key="_four", on_click=_choose, args=(four_more(now),), type="primary")
-        st.button("Label thirty", key="_thirty", on_click=_choose, args=(four_more(empty, len(LAB_PAIRS) // 2),))
-        st.button(f"Label one of {SPLIT} pairs", key="_one", on_click=_choose_one_of_each, args=(now,))
-        st.button("Start again", key="_afresh", on_click=_choose, args=(empty,), type="tertiary")
-
-
-def _show_own_controls(model: LoadedModel) -> None:
-    """Draw the fields for the names of the labels and for sentences, and the file."""
-    now = chosen_labels()
-    left, right = st.columns(2)
-    first = left.text_input("First label", now.labels[0], max_chars=LONGEST_LABEL)
-    second = right.text_input("Second label", now.labels[1], max_chars=LONGEST_LABEL)
-    if (first, second) != now.labels:
-        now, notes = renamed(now, first, second)
-        _choose(now)
-        _show_notes(notes)
-    with st.form("_sentences", border=False):
-        st.text_area(
-            "Your sentences, one a line",
-            height=90,
-            key=_TYPED,
-            max_chars=MOST * LONGEST,
-            help="A label may follow a sentence after a tab, as in the file. Sentences stay in this browser.",
-        )
-        st.form_submit_button("Add", icon=":material/add:", on_click=_choose_typed, args=(model,))
-    with st.container(horizontal=True):
-        if now.own:
-            file("Your sentences as a file", "sentences", "tsv", as_file(now).encode())
-            empty = VisitLabels(now.marks, (), now.labels)
-            st.button("Remove all", key="_afresh", on_click=_choose, args=(empty,), type="tertiary")
-
-
 def _choose_typed(model: LoadedModel) -> None:
     """Add the typed sentences, before the page is drawn again."""
     typed = st.session_state[_TYPED]
@@ -392,8 +397,3 @@ def _choose_readable(model: LoadedModel) -> None:
     if notes:
         _choose(VisitLabels(now.marks, tuple(kept), now.labels))
     _show_notes(notes)
-
-
-def _show_notes(notes: list[str]) -> None:
-    for each in notes:
-        selection.note(each)

@@ -57,6 +57,42 @@ most ({FIVE[0]} to {FIVE[1]} in five trainings). A word drawn by lot would be th
 not good.*, [CLS] looks most at *good*, and without *not* the answer turns."""
 
 
+def show(view: LessonRun) -> None:
+    """Show the answer without each word, beside the attention of [CLS]."""
+    model, found = view.trace.model, chosen_split()
+    idea(IDEA)
+    text = st.text_input("A sentence", example_of(found), max_chars=LONGEST)
+    try:
+        _show_cuts(model, found, text)
+    except TextError as error:
+        st.info(str(error), icon=":material/edit:")
+    if ask_beside(LESSON, looks_or_cut()) and is_written_about(model, own=found.own):
+        say(WRITTEN)
+    code(turning)
+
+
+def _show_cuts(model: LoadedModel, found: Split, text: str) -> None:
+    """Draw the answer of the trained model without each word of ``text``, and where [CLS] looks."""
+    labels = found.task.labels
+    told = show_with_trained(model, found, (text, labels), lambda tuned: (answer(model, tuned, text, labels),))
+    if told is None:
+        say("First train the last layer: the answer is read from its vector.")
+        return
+    (now,) = told
+    if now is None:
+        st.info("This text has no word to cut off. Write a longer one.", icon=":material/edit:")
+        return
+    again = argument(answer, model, tuned_again(model, found), text, labels)
+    assert again is not None  # the text has a word
+    left, right = st.columns(2)
+    with left:
+        draw(without_each_word(now), "turning", again=partial(without_each_word, again))
+    with right:
+        draw(looked_at(now, mark_name(model)), "cls-looks", again=partial(looked_at, again, mark_name(model)))
+    meaning(said(now, mark_in_words(model)))
+    caption(CAPTION)
+
+
 @dataclass(frozen=True, eq=False)
 class Classified:
     """The trained model's label for a text, the probability of this label, and the cuts.
@@ -163,39 +199,3 @@ def looks_or_cut() -> Question:
         ),
         mixed=True,
     )
-
-
-def show(view: LessonRun) -> None:
-    """Show the answer without each word, beside the attention of [CLS]."""
-    model, found = view.trace.model, chosen_split()
-    idea(IDEA)
-    text = st.text_input("A sentence", example_of(found), max_chars=LONGEST)
-    try:
-        _show_cuts(model, found, text)
-    except TextError as error:
-        st.info(str(error), icon=":material/edit:")
-    if ask_beside(LESSON, looks_or_cut()) and is_written_about(model, own=found.own):
-        say(WRITTEN)
-    code(turning)
-
-
-def _show_cuts(model: LoadedModel, found: Split, text: str) -> None:
-    """Draw the answer of the trained model without each word of ``text``, and where [CLS] looks."""
-    labels = found.task.labels
-    told = show_with_trained(model, found, (text, labels), lambda tuned: (answer(model, tuned, text, labels),))
-    if told is None:
-        say("First train the last layer: the answer is read from its vector.")
-        return
-    (now,) = told
-    if now is None:
-        st.info("This text has no word to cut off. Write a longer one.", icon=":material/edit:")
-        return
-    again = argument(answer, model, tuned_again(model, found), text, labels)
-    assert again is not None  # the text has a word
-    left, right = st.columns(2)
-    with left:
-        draw(without_each_word(now), "turning", again=partial(without_each_word, again))
-    with right:
-        draw(looked_at(now, mark_name(model)), "cls-looks", again=partial(looked_at, again, mark_name(model)))
-    meaning(said(now, mark_in_words(model)))
-    caption(CAPTION)

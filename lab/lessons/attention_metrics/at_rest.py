@@ -54,6 +54,27 @@ POINTS = (
 )
 
 
+def show(view: OneHead) -> None:
+    """Show, for each head, how much it rests and what changes with the head at its mean."""
+    idea(IDEA.format(rest=resting_place(view.trace)))
+    run, place, word = asked_of(view.trace)
+    if keep_others(run) is None:
+        st.info("This text has no other tokens. Write a longer text.", icon=":material/edit:")
+        return
+    if not may_run(run) or not predict(LESSON, rests_and_works()):
+        return
+    head = view.layer.index, view.head
+    draw(partial(rest_and_effect, run, *head, place, word), "rest-and-effect")
+    caption(POINTS.format(head=head_name(head)))
+    found, orders, story = reading(run, place, word, head).strip(), ranks(run, place, word), is_story(view.trace)
+    meaning(
+        f"{found[0].upper()}{found[1:]} {STORY}" if story and head == STORY_HEAD else f"{found[0].upper()}{found[1:]}"
+    )
+    if orders:
+        caption(f"{orders} {RANKS_STORY}" if story else orders)
+    code(resting.resting_share, resting.effect_sizes, rank_correlation)
+
+
 def asked_of(trace: Trace) -> tuple[Trace, int | None, int | None]:
     """Return the run in which a word is asked for, its place, and its most probable word; without one, None twice."""
     found = None if trace.model.no_words else asked_run(trace)
@@ -142,24 +163,3 @@ def rests_and_works() -> Question:
         ),
         mixed=True,
     )
-
-
-def show(view: OneHead) -> None:
-    """Show, for each head, how much it rests and what changes with the head at its mean."""
-    idea(IDEA.format(rest=resting_place(view.trace)))
-    run, place, word = asked_of(view.trace)
-    if keep_others(run) is None:
-        st.info("This text has no other tokens. Write a longer text.", icon=":material/edit:")
-        return
-    if not may_run(run) or not predict(LESSON, rests_and_works()):
-        return
-    head = view.layer.index, view.head
-    draw(partial(rest_and_effect, run, *head, place, word), "rest-and-effect")
-    caption(POINTS.format(head=head_name(head)))
-    found, orders, story = reading(run, place, word, head).strip(), ranks(run, place, word), is_story(view.trace)
-    meaning(
-        f"{found[0].upper()}{found[1:]} {STORY}" if story and head == STORY_HEAD else f"{found[0].upper()}{found[1:]}"
-    )
-    if orders:
-        caption(f"{orders} {RANKS_STORY}" if story else orders)
-    code(resting.resting_share, resting.effect_sizes, rank_correlation)

@@ -37,6 +37,13 @@ SHARP = "This row is too sharp. Find a wider one."
 LITTLE = "That is not enough. Which points are far below 0 in **A head at rest**?"
 
 
+def show(view: OneHead) -> None:
+    """Ask the three questions, and set the challenge; a class can also be asked to pick a head."""
+    asked = (maximum_is_one_row, one_weight_more, why_divided)
+    draw_checks(LESSON, [each() for each in asked], OfClass((most_confident,), view.spot, view.place))
+    draw_challenge(LESSON, WANTED, "A head, such as 6-4", judge)
+
+
 def judge(entry: str) -> ChallengeVerdict:
     """Look at a head: how wide its row of the blank is, and what *paris* loses with the head at its mean."""
     run, place, word = asked_of(runs.run(DEFAULT_MODEL, STORY_TEXT, "", Interventions()))
@@ -53,10 +60,3 @@ def judge(entry: str) -> ChallengeVerdict:
         return ChallengeVerdict(met=False, said=said + SHARP)
     met = after < (1 - LOSS) * before
     return ChallengeVerdict(met=met, said=said + (MET.strip() if met else LITTLE))
-
-
-def show(view: OneHead) -> None:
-    """Ask the three questions, and set the challenge; a class can also be asked to pick a head."""
-    asked = (maximum_is_one_row, one_weight_more, why_divided)
-    draw_checks(LESSON, [each() for each in asked], OfClass((most_confident,), view.spot, view.place))
-    draw_challenge(LESSON, WANTED, "A head, such as 6-4", judge)

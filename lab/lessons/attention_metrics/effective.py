@@ -43,6 +43,21 @@ THREE = (("1 · 0 · 0", (1, 0, 0)), ("½ · ½ · 0", (1 / 2, 1 / 2, 0)), ("⅓
 _SHOWN = 10  # heads in the figure
 
 
+def show(view: OneHead) -> None:
+    """Show one row and the rule on three weights; after the question, the heads with the sharpest rows."""
+    show_sentence(view)
+    idea(IDEA)
+    say(by_hand())
+    if not predict(LESSON, at_how_many()):
+        return
+    draw(partial(sharpest, view.trace, view.layer.index, view.head, view.query), "sharpest")
+    told = f"The dashed line is {head_name((view.layer.index, view.head))}. Strong bars look most at another word."
+    caption(told)
+    found = capital(reading(view.spot).strip())
+    meaning(f"{found} {STORY}" if is_story_blank(view.trace, view.query) else found)
+    code(effective_keys)
+
+
 def by_hand() -> str:
     """The rule on rows of three weights, as a table in Markdown."""
     entropies = row_entropy(np.array([[weights for _, weights in THREE]], dtype=np.float32))[0].tolist()
@@ -131,18 +146,3 @@ def one_weight_more() -> Question:
         ),
         mixed=True,
     )
-
-
-def show(view: OneHead) -> None:
-    """Show one row and the rule on three weights; after the question, the heads with the sharpest rows."""
-    show_sentence(view)
-    idea(IDEA)
-    say(by_hand())
-    if not predict(LESSON, at_how_many()):
-        return
-    draw(partial(sharpest, view.trace, view.layer.index, view.head, view.query), "sharpest")
-    told = f"The dashed line is {head_name((view.layer.index, view.head))}. Strong bars look most at another word."
-    caption(told)
-    found = capital(reading(view.spot).strip())
-    meaning(f"{found} {STORY}" if is_story_blank(view.trace, view.query) else found)
-    code(effective_keys)

@@ -57,6 +57,62 @@ texts can be compared."""
 _IN_A_ROW = 3
 
 
+def show(view: OneHead) -> None:
+    """Show the maps of all metrics; behind clicks, the formula of one, and the reason for the correction."""
+    say(IDEA)
+    if not predict(LESSON, over_the_whole_map()):
+        return
+    with sidebar.folded():
+        corrected = choose_version()
+    every, head = found(view.trace), (view.layer.index, view.head)
+    if no_choice(every.values(METRICS[0].id, corrected)):
+        return
+    _show_maps(view, corrected)
+    caption(HEATMAPS.format(version=CORRECTED if corrected else RAW))
+    told = is_story(view.trace) and head == STORY_HEAD
+    meaning(reading(every, head, corrected) + story(every) * told)
+    with st.expander(f"The formulas, with the numbers of {head_name(head)}", on_change="rerun", key="_formula") as card:
+        if card.open:
+            _show_card(view, choose_metric(tau=not corrected), corrected)
+            show_table(summary(view.trace, head, corrected, threshold()))
+    with st.expander("Why corrected?", icon=":material/straighten:", on_change="rerun", key="_why_corrected") as why:
+        if why.open:
+            draw(partial(by_length, view.trace, "spread", *head, corrected=False), "grows-with-length")
+            say(UNIFORM)
+    way_to("On the bench", bench_of("model-view"))
+    code(metrics.trace_metrics, metrics.attention_metrics)
+
+
+def _show_maps(view: OneHead, corrected: bool) -> None:
+    """Draw one map for each metric, three in a row."""
+    for start in range(0, len(METRICS), _IN_A_ROW):
+        columns = st.columns(_IN_A_ROW)
+        for column, metric in zip(columns, METRICS[start : start + _IN_A_ROW], strict=False):
+            at = (metric.id, view.layer.index, view.head, corrected, threshold())
+            with column:
+                draw(partial(all_heads, view.trace, *at), f"{EVERY}-{metric.id}", clickable=True)
+                st.caption(metric.reading)
+
+
+def _show_card(view: OneHead, metric: Metric, corrected: bool) -> None:
+    """Write the metric's formula, and below it the formula with the numbers of the chosen head."""
+    n, causal = len(view.trace), is_causal(view.trace)
+    seen = f"1 to {n}: the model is causal" if causal else f"here always {n}"
+    keys = rf", $\ell_i$ how many keys query i may see ({seen})." if corrected else "."
+    say(f"{n} tokens: $A$ is the map of the head, $i$ a query, $j$ a key{keys}")
+    cells = one_head(attention_map(view.layer, view.head), causal=causal, threshold=threshold())
+    st.latex(metric.corrected if corrected else metric.formula)
+    st.latex(rf"\small {metric.fill(cells, corrected)}")
+    most = metric.corrected_high if corrected else metric.high
+    even = float(uniform(view.trace).values(metric.id, corrected)[0])
+    limit = "" if most is None else f" No head can have a value above {most:g}."
+    tau = f" τ is {threshold():g}." if metric.uses_threshold and not corrected else ""
+    own = float(found(view.trace).values(metric.id, corrected)[view.layer.index, view.head])
+    say(f"**{own:.3f}** {unit(metric, corrected)}; a uniform head has {even:.3f}.{limit} {metric.symbols}{tau}")
+    if metric.also:
+        say(f"Some authors call this metric “{metric.also}”; the lab’s names say what a high value means.")
+
+
 def alike(every: Metrics) -> Values:
     """Return the sizes of the rank correlations between the corrected metrics over all heads, (M, M); nan: no order."""
     values = [every.corrected[metric.id] for metric in METRICS]
@@ -209,59 +265,3 @@ def most_confident(spot: Spot) -> Question | None:
         "clearest favourites?"
     )
     return ranked("most-confident", prompt, averages.tolist(), lambda head: f"Head {head + 1}", why)
-
-
-def show(view: OneHead) -> None:
-    """Show the maps of all metrics; behind clicks, the formula of one, and the reason for the correction."""
-    say(IDEA)
-    if not predict(LESSON, over_the_whole_map()):
-        return
-    with sidebar.folded():
-        corrected = choose_version()
-    every, head = found(view.trace), (view.layer.index, view.head)
-    if no_choice(every.values(METRICS[0].id, corrected)):
-        return
-    _show_maps(view, corrected)
-    caption(HEATMAPS.format(version=CORRECTED if corrected else RAW))
-    told = is_story(view.trace) and head == STORY_HEAD
-    meaning(reading(every, head, corrected) + story(every) * told)
-    with st.expander(f"The formulas, with the numbers of {head_name(head)}", on_change="rerun", key="_formula") as card:
-        if card.open:
-            _show_card(view, choose_metric(tau=not corrected), corrected)
-            show_table(summary(view.trace, head, corrected, threshold()))
-    with st.expander("Why corrected?", icon=":material/straighten:", on_change="rerun", key="_why_corrected") as why:
-        if why.open:
-            draw(partial(by_length, view.trace, "spread", *head, corrected=False), "grows-with-length")
-            say(UNIFORM)
-    way_to("On the bench", bench_of("model-view"))
-    code(metrics.trace_metrics, metrics.attention_metrics)
-
-
-def _show_maps(view: OneHead, corrected: bool) -> None:
-    """Draw one map for each metric, three in a row."""
-    for start in range(0, len(METRICS), _IN_A_ROW):
-        columns = st.columns(_IN_A_ROW)
-        for column, metric in zip(columns, METRICS[start : start + _IN_A_ROW], strict=False):
-            at = (metric.id, view.layer.index, view.head, corrected, threshold())
-            with column:
-                draw(partial(all_heads, view.trace, *at), f"{EVERY}-{metric.id}", clickable=True)
-                st.caption(metric.reading)
-
-
-def _show_card(view: OneHead, metric: Metric, corrected: bool) -> None:
-    """Write the metric's formula, and below it the formula with the numbers of the chosen head."""
-    n, causal = len(view.trace), is_causal(view.trace)
-    seen = f"1 to {n}: the model is causal" if causal else f"here always {n}"
-    keys = rf", $\ell_i$ how many keys query i may see ({seen})." if corrected else "."
-    say(f"{n} tokens: $A$ is the map of the head, $i$ a query, $j$ a key{keys}")
-    cells = one_head(attention_map(view.layer, view.head), causal=causal, threshold=threshold())
-    st.latex(metric.corrected if corrected else metric.formula)
-    st.latex(rf"\small {metric.fill(cells, corrected)}")
-    most = metric.corrected_high if corrected else metric.high
-    even = float(uniform(view.trace).values(metric.id, corrected)[0])
-    limit = "" if most is None else f" No head can have a value above {most:g}."
-    tau = f" τ is {threshold():g}." if metric.uses_threshold and not corrected else ""
-    own = float(found(view.trace).values(metric.id, corrected)[view.layer.index, view.head])
-    say(f"**{own:.3f}** {unit(metric, corrected)}; a uniform head has {even:.3f}.{limit} {metric.symbols}{tau}")
-    if metric.also:
-        say(f"Some authors call this metric “{metric.also}”; the lab’s names say what a high value means.")

@@ -75,6 +75,77 @@ ROWS = 64
 _COSINE = Scale("Cosine", (-1.0, 1.0), signed=True)
 
 
+def show(view: EmbeddingView) -> None:
+    """Show how similar the vectors of two places are; behind clicks, the vectors and the formula of sinusoids."""
+    idea(IDEA)
+    with sidebar.controls():
+        length = PE_LENGTH.choose("Places", 8)
+        width = PE_WIDTH.choose("Dimensions d of the sinusoids", 4)
+        base = float(PE_BASE.choose("Base of the sinusoids"))
+    width -= width % 2
+    _show_own(view)
+    right = _show_learned_beside(view, partial(learned_similarity, view.trace.model, length), "learned-similarity")
+    with right:
+        draw(partial(computed_similarity, length, width, base), "computed-similarity")
+    st.caption(CAPTION)
+    _show_cut_rows(view, length)
+    told = said(view.trace, length, width, base)
+    if is_story(view.trace):
+        told += WRITTEN.format(most=float(similarity(position_rows(view.trace.model, length))[0, 1:].max()))
+    meaning(told)
+    if length < PE_LENGTH.most:
+        why = "many more places. Are neighbours still more similar than places that are far apart?"
+        try_this(why, f"Take {PE_LENGTH.most} places", {PE_LENGTH: PE_LENGTH.most})
+    with st.expander("The vectors of the places", icon=":material/grid_on:", on_change="rerun", key="_places") as rows:
+        if rows.open:
+            _show_vectors(view, length, width, base)
+    with st.expander("The formula of the waves", icon=":material/function:", on_change="rerun", key="_waves") as waves:
+        if waves.open:
+            st.latex(FORMULA)
+            every = wavelengths(width, base)
+            say(TERMS.format(width=width, base=base, first=every[0], last=every[-1]))
+            say(TURNED)
+    code(sinusoids, frequencies)
+
+
+def _show_own(view: EmbeddingView) -> None:
+    """Say what the model on screen does, if it is not what BERT does."""
+    first = view.trace.model.config.position_offset
+    if not view.learned:
+        say(NO_PLACES.format(model=view.model))
+    elif first:
+        say(OFFSET.format(model=view.model, first=first))
+
+
+def _show_vectors(view: EmbeddingView, length: int, width: int, base: float) -> None:
+    """Show the learned vectors beside the computed vectors, with a row for each place."""
+    say(VECTORS)
+    first = choose_dimensions(view.width) if view.learned else 0
+    with _show_learned_beside(view, partial(learned_table, view.trace, length, first), "learned-positions"):
+        draw(partial(sinusoid_table, length, width, base), "sinusoids")
+    if view.learned:
+        say(LONGER.format(model=view.model, most=view.trace.model.config.max_tokens))
+
+
+def _show_learned_beside(view: EmbeddingView, learned: partial[Heatmap], key: str) -> DeltaGenerator:
+    """Draw the figure of the learned positions, if the model has any; returns the place beside the figure."""
+    if not view.learned:
+        return st.container()
+    left, right = st.columns(2)
+    with left:
+        draw(learned, key)
+    return right
+
+
+def _show_cut_rows(view: EmbeddingView, asked: int) -> None:
+    there = view.trace.model.config.max_tokens
+    if view.learned and there < asked:
+        st.caption(f"{view.model} has only {there} positions. The sinusoids are computed for all {asked}.")
+    step = math.ceil(asked / ROWS)
+    if step > 1:
+        st.caption(f"The figure shows one position in {step}.")
+
+
 @asks(
     basis=derivable(LESSON, "learned-or-computed", "the two ways to get the vector of a place"),
     hint="Where does the vector of a place come from in this model?",
@@ -162,74 +233,3 @@ def said(trace: Trace, length: int, width: int, base: float) -> str:
 
 def _neighbours(told: str, cosines: Values) -> str:
     return told.format(near=signed(float(cosines[1])), far=signed(float(cosines[2:].max(initial=-1.0))))
-
-
-def show(view: EmbeddingView) -> None:
-    """Show how similar the vectors of two places are; behind clicks, the vectors and the formula of sinusoids."""
-    idea(IDEA)
-    with sidebar.controls():
-        length = PE_LENGTH.choose("Places", 8)
-        width = PE_WIDTH.choose("Dimensions d of the sinusoids", 4)
-        base = float(PE_BASE.choose("Base of the sinusoids"))
-    width -= width % 2
-    _show_own(view)
-    right = _show_learned_beside(view, partial(learned_similarity, view.trace.model, length), "learned-similarity")
-    with right:
-        draw(partial(computed_similarity, length, width, base), "computed-similarity")
-    st.caption(CAPTION)
-    _show_cut_rows(view, length)
-    told = said(view.trace, length, width, base)
-    if is_story(view.trace):
-        told += WRITTEN.format(most=float(similarity(position_rows(view.trace.model, length))[0, 1:].max()))
-    meaning(told)
-    if length < PE_LENGTH.most:
-        why = "many more places. Are neighbours still more similar than places that are far apart?"
-        try_this(why, f"Take {PE_LENGTH.most} places", {PE_LENGTH: PE_LENGTH.most})
-    with st.expander("The vectors of the places", icon=":material/grid_on:", on_change="rerun", key="_places") as rows:
-        if rows.open:
-            _show_vectors(view, length, width, base)
-    with st.expander("The formula of the waves", icon=":material/function:", on_change="rerun", key="_waves") as waves:
-        if waves.open:
-            st.latex(FORMULA)
-            every = wavelengths(width, base)
-            say(TERMS.format(width=width, base=base, first=every[0], last=every[-1]))
-            say(TURNED)
-    code(sinusoids, frequencies)
-
-
-def _show_own(view: EmbeddingView) -> None:
-    """Say what the model on screen does, if it is not what BERT does."""
-    first = view.trace.model.config.position_offset
-    if not view.learned:
-        say(NO_PLACES.format(model=view.model))
-    elif first:
-        say(OFFSET.format(model=view.model, first=first))
-
-
-def _show_vectors(view: EmbeddingView, length: int, width: int, base: float) -> None:
-    """Show the learned vectors beside the computed vectors, with a row for each place."""
-    say(VECTORS)
-    first = choose_dimensions(view.width) if view.learned else 0
-    with _show_learned_beside(view, partial(learned_table, view.trace, length, first), "learned-positions"):
-        draw(partial(sinusoid_table, length, width, base), "sinusoids")
-    if view.learned:
-        say(LONGER.format(model=view.model, most=view.trace.model.config.max_tokens))
-
-
-def _show_learned_beside(view: EmbeddingView, learned: partial[Heatmap], key: str) -> DeltaGenerator:
-    """Draw the figure of the learned positions, if the model has any; returns the place beside the figure."""
-    if not view.learned:
-        return st.container()
-    left, right = st.columns(2)
-    with left:
-        draw(learned, key)
-    return right
-
-
-def _show_cut_rows(view: EmbeddingView, asked: int) -> None:
-    there = view.trace.model.config.max_tokens
-    if view.learned and there < asked:
-        st.caption(f"{view.model} has only {there} positions. The sinusoids are computed for all {asked}.")
-    step = math.ceil(asked / ROWS)
-    if step > 1:
-        st.caption(f"The figure shows one position in {step}.")

@@ -46,6 +46,36 @@ _DAYS = "He came on Monday with three friends."
 _DAY = "Monday"
 
 
+def show(view: EmbeddingView) -> None:
+    """Ask which word is like *france*; then show the words whose rows are most like the row of the chosen word."""
+    trace = view.trace
+    idea(IDEA.format(word=view.word))
+    show_sentence(trace, view.token)
+    if not ask_beside(LESSON, None if view.of_toy else nearest_word()):
+        return
+    found = in_table(trace, view.token)
+    if found.nearest:
+        draw(partial(near_words.near_in_table, trace, view.token), "near-in-table")
+        st.caption(CAPTION)
+    meaning(said(trace, view.token) + WRITTEN * view.at_france)
+    if formula := worked(trace, view.token):
+        say(WORKED.format(word=view.word, nearest=quoted(found.nearest[0].word), width=view.width))
+        st.latex(formula)
+    if not view.of_toy:
+        _show_a_day(view)
+        with st.expander("Can words be added? king − man + woman", on_change="rerun", key="_king_and_queen") as sums:
+            if sums.open:
+                show_word_sums(view)
+    code(nearest_in_table)
+
+
+def _show_a_day(view: EmbeddingView) -> None:
+    model = view.trace.model
+    place = place_of(encode(model.tokenizer, model.config, _DAYS), _DAY)
+    if place is not None:
+        try_this("a day of the week.", f"Take *{_DAY}*", {TEXT: _DAYS, TOKEN: place + 1})
+
+
 @asks(
     basis=bet(
         "Words with similar rows are spelled alike, or have ids side by side.",
@@ -142,33 +172,3 @@ def nearest_row(model: LoadedModel, token_id: int) -> int | None:
     found = [(part, cosine_similarity(table[part], own[None])) for part in some(ids)]
     best = max(((float(cosines.max()), part[int(cosines.argmax())]) for part, cosines in found), default=None)
     return None if best is None else best[1]
-
-
-def show(view: EmbeddingView) -> None:
-    """Ask which word is like *france*; then show the words whose rows are most like the row of the chosen word."""
-    trace = view.trace
-    idea(IDEA.format(word=view.word))
-    show_sentence(trace, view.token)
-    if not ask_beside(LESSON, None if view.of_toy else nearest_word()):
-        return
-    found = in_table(trace, view.token)
-    if found.nearest:
-        draw(partial(near_words.near_in_table, trace, view.token), "near-in-table")
-        st.caption(CAPTION)
-    meaning(said(trace, view.token) + WRITTEN * view.at_france)
-    if formula := worked(trace, view.token):
-        say(WORKED.format(word=view.word, nearest=quoted(found.nearest[0].word), width=view.width))
-        st.latex(formula)
-    if not view.of_toy:
-        _show_a_day(view)
-        with st.expander("Can words be added? king − man + woman", on_change="rerun", key="_king_and_queen") as sums:
-            if sums.open:
-                show_word_sums(view)
-    code(nearest_in_table)
-
-
-def _show_a_day(view: EmbeddingView) -> None:
-    model = view.trace.model
-    place = place_of(encode(model.tokenizer, model.config, _DAYS), _DAY)
-    if place is not None:
-        try_this("a day of the week.", f"Take *{_DAY}*", {TEXT: _DAYS, TOKEN: place + 1})

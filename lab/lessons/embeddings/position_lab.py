@@ -60,6 +60,37 @@ _SHOWN = 12  # tokens of a text that a sentence may list
 _WORDS = 5
 
 
+def show(view: EmbeddingView) -> None:
+    """Take the places away, and give the tokens another order."""
+    trace = view.trace
+    idea(IDEA)
+    if len(trace) < 2:
+        st.info(ONE, icon=":material/edit:")
+        return
+    show_sentence(trace, view.token)
+    if not predict(LESSON, None if view.of_toy else without_places()):
+        return
+    with sidebar.controls():
+        order = ORDER.choose("The tokens are")
+    moved = in_order(trace.encoding, new_order(order, len(trace)))
+    words = [word_of(trace.model.tokenizer, each) for each in moved.token_ids]
+    rest = " …" if len(words) > _SHOWN else ""
+    if (moved.token_ids, moved.segment_ids) == (trace.token_ids, trace.segment_ids):
+        st.info(SAME, icon=":material/edit:")
+        return
+    place = blank_of(trace)
+    if place is None or hides(trace):
+        draw(partial(last_vectors, trace, order, view.token), "position-lab")
+    else:
+        for column, places in zip(st.columns(2, gap="large"), (True, False), strict=True):
+            with column:
+                draw(partial(best_words, trace, place, places=places), f"position-lab-{places}")
+    say(ORDERED.format(order=order.capitalize(), row=" ".join(map(quoted, words[:_SHOWN])) + rest))
+    meaning(said(trace, order))
+    caption(_why(trace))
+    code(permutation_gap)
+
+
 @asks(
     basis=bet(
         "The words are enough: *paris* is asked for.",
@@ -182,34 +213,3 @@ def _why(trace: Trace) -> str:
     if trace.model.config.causal or not hides(trace):
         return MASKED if hides(trace) else WHY
     return LOCAL.format(window=trace.model.config.window)
-
-
-def show(view: EmbeddingView) -> None:
-    """Take the places away, and give the tokens another order."""
-    trace = view.trace
-    idea(IDEA)
-    if len(trace) < 2:
-        st.info(ONE, icon=":material/edit:")
-        return
-    show_sentence(trace, view.token)
-    if not predict(LESSON, None if view.of_toy else without_places()):
-        return
-    with sidebar.controls():
-        order = ORDER.choose("The tokens are")
-    moved = in_order(trace.encoding, new_order(order, len(trace)))
-    words = [word_of(trace.model.tokenizer, each) for each in moved.token_ids]
-    rest = " …" if len(words) > _SHOWN else ""
-    if (moved.token_ids, moved.segment_ids) == (trace.token_ids, trace.segment_ids):
-        st.info(SAME, icon=":material/edit:")
-        return
-    place = blank_of(trace)
-    if place is None or hides(trace):
-        draw(partial(last_vectors, trace, order, view.token), "position-lab")
-    else:
-        for column, places in zip(st.columns(2, gap="large"), (True, False), strict=True):
-            with column:
-                draw(partial(best_words, trace, place, places=places), f"position-lab-{places}")
-    say(ORDERED.format(order=order.capitalize(), row=" ".join(map(quoted, words[:_SHOWN])) + rest))
-    meaning(said(trace, order))
-    caption(_why(trace))
-    code(permutation_gap)

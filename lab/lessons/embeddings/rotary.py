@@ -36,6 +36,52 @@ ROWS = 64
 TITLES: dict[Way, str] = {"learned": "learned positions added", "sinusoids": "sinusoids added", "rotary": "turned"}
 
 
+def show(view: EmbeddingView) -> None:
+    """Show one word turned to many places, and two words at each pair of places, turned or with vectors added."""
+    say(
+        "An added vector mixes word and place in the same numbers. **Rotary positions** add nothing. They **turn** the "
+        "vector (Su et al. 2021). Take two dimensions as the hand of a clock. A token at position p turns this hand by "
+        "p · ω. Each pair of dimensions is one hand, with its own speed ω."
+    )
+    turning = (
+        "Which vectors are turned? A layer turns only the vectors that it compares with each other. Lesson 3 makes "
+        "them and calls them **query** and **key**."
+    )
+    say(turning)
+    say(_who_turns(view))
+    count, base = _choose(view)
+    draw(partial(turned_rows, view.trace, view.token, count, base), "turned")
+    say(
+        f"Row p is the vector of {view.word} at position p. The pairs on the left turn fast, and the pairs on the "
+        "right turn slowly. No hand gets longer or shorter."
+    )
+    if not predict(LESSON, moved_together()):
+        return
+    _show_cosines(view, count, base)
+    if base == PE_BASE.default:
+        why = "with a smaller base, the slow hands turn faster. Does the cosine still depend on the distance alone?"
+        try_this(why, "Take the base 100", {PE_BASE: 100})
+    st.latex(
+        r"\begin{aligned} R_p\,q \cdot R_r\,k & = q \cdot R_{r-p}\,k \\ \omega_m & = \text{base}^{-2m/d} \end{aligned}"
+    )
+    code(forward.rotate)
+
+
+def _show_cosines(view: EmbeddingView, count: int, base: float) -> None:
+    """Draw the cosines of the two words, with vectors added and with the words turned."""
+    tokens, (added, *_) = (view.token, view.key), rotary.ways(view.trace)
+    places = st.columns(2)
+    for place, way in zip(places, (added, "rotary"), strict=True):
+        with place:
+            draw(partial(cosines_of, view.trace, *tokens, way, count, base), f"cosines-{way}")
+    draw(partial(by_offset, view.trace, *tokens, count, base), "cosines-by-offset")
+    meaning(said(view.trace, tokens, count, base))
+    caption(
+        "The figures use the words’ own vectors instead of the query and the key, which lesson 3 makes from them. "
+        "Before sinusoids are added, a word’s vector is multiplied by √d (Vaswani et al. 2017, §3.4)."
+    )
+
+
 def turned_rows(traced: Trace, token: int, length: int, base: float = BASE) -> Heatmap:
     """Draw the vector of ``token``, turned to each of the first positions; dimensions of a pair are side by side."""
     rows = rotary.placed(traced, token, "rotary", length, base)
@@ -117,37 +163,6 @@ def moved_together() -> Question:
     )
 
 
-def show(view: EmbeddingView) -> None:
-    """Show one word turned to many places, and two words at each pair of places, turned or with vectors added."""
-    say(
-        "An added vector mixes word and place in the same numbers. **Rotary positions** add nothing. They **turn** the "
-        "vector (Su et al. 2021). Take two dimensions as the hand of a clock. A token at position p turns this hand by "
-        "p · ω. Each pair of dimensions is one hand, with its own speed ω."
-    )
-    turning = (
-        "Which vectors are turned? A layer turns only the vectors that it compares with each other. Lesson 3 makes "
-        "them and calls them **query** and **key**."
-    )
-    say(turning)
-    say(_who_turns(view))
-    count, base = _choose(view)
-    draw(partial(turned_rows, view.trace, view.token, count, base), "turned")
-    say(
-        f"Row p is the vector of {view.word} at position p. The pairs on the left turn fast, and the pairs on the "
-        "right turn slowly. No hand gets longer or shorter."
-    )
-    if not predict(LESSON, moved_together()):
-        return
-    _show_cosines(view, count, base)
-    if base == PE_BASE.default:
-        why = "with a smaller base, the slow hands turn faster. Does the cosine still depend on the distance alone?"
-        try_this(why, "Take the base 100", {PE_BASE: 100})
-    st.latex(
-        r"\begin{aligned} R_p\,q \cdot R_r\,k & = q \cdot R_{r-p}\,k \\ \omega_m & = \text{base}^{-2m/d} \end{aligned}"
-    )
-    code(forward.rotate)
-
-
 def _choose(view: EmbeddingView) -> tuple[int, float]:
     """Choose two words, the number of positions, and the base."""
     show_sentence(view.trace, view.token, view.key)
@@ -172,18 +187,3 @@ def _who_turns(view: EmbeddingView) -> str:
         f"{base:,.0f} in its {'local' if local else 'global'} layers" for local, base in sorted(bases.items())
     )
     return f"{view.model} does this in every layer. The base of its ω is {told}."
-
-
-def _show_cosines(view: EmbeddingView, count: int, base: float) -> None:
-    """Draw the cosines of the two words, with vectors added and with the words turned."""
-    tokens, (added, *_) = (view.token, view.key), rotary.ways(view.trace)
-    places = st.columns(2)
-    for place, way in zip(places, (added, "rotary"), strict=True):
-        with place:
-            draw(partial(cosines_of, view.trace, *tokens, way, count, base), f"cosines-{way}")
-    draw(partial(by_offset, view.trace, *tokens, count, base), "cosines-by-offset")
-    meaning(said(view.trace, tokens, count, base))
-    caption(
-        "The figures use the words’ own vectors instead of the query and the key, which lesson 3 makes from them. "
-        "Before sinusoids are added, a word’s vector is multiplied by √d (Vaswani et al. 2017, §3.4)."
-    )

@@ -54,51 +54,6 @@ deviation, times a learned number γ of the dimension, plus a learned β. The mo
 _SOURCES = {"token": "the word", "position": "the place", "segment": "the segment"}
 
 
-@asks(
-    basis=derivable(LESSON, "sum", "the vectors that are added"),
-    hint="Which vectors are added for a token? On what does each of them depend?",
-)
-def what_changes() -> Question:
-    """Ask what can change the vector with which a word enters layer 1: its place and segment, never the other words."""
-    return Question(
-        "what-changes",
-        "Layer 1 of BERT reads a vector for *France*. What can change this vector?",
-        (
-            Option(
-                "Other words around it",
-                "The table has one row for a word, whatever is beside it. The layers bring in the other words.",
-            ),
-            Option(
-                "Another place in the text",
-                "The vector of the place is added, so *France* as token 2 enters with other numbers than as token 5.",
-                correct=True,
-            ),
-            Option(
-                "Another meaning: the country, or Anatole France",
-                "One would wish so. But one row serves all meanings, and it is the layers that can tell them apart.",
-            ),
-        ),
-        mixed=True,
-    )
-
-
-def said(worked: WorkedDimension, dimension: int) -> str:
-    """Say which vector gives the largest part of one dimension (from 0) of the sum."""
-    if len(worked.summands) == 1:
-        return f"In dimension {dimension + 1}, the word alone gives {signed(worked.total)}."
-    most, *rest = sorted(worked.summands, key=lambda name: -abs(worked.summands[name]))
-    told = [f"{_SOURCES[name]} gives {signed(worked.summands[name], 3)}" for name in rest]
-    return (
-        f"In dimension {dimension + 1}, {_SOURCES[most]} contributes most: {signed(worked.summands[most], 3)}; "
-        f"{listed(told)}."
-    )
-
-
-def bracketed(value: float) -> str:
-    """Write a number as a term of a product or sum; a negative number gets parentheses."""
-    return f"{value:.4f}" if value >= 0 else f"({value:.4f})"
-
-
 def show(view: EmbeddingView) -> Trace:
     """Show the vectors that are added for one token, with one dimension worked out. Returns the run on screen."""
     idea(IDEA)
@@ -148,14 +103,6 @@ def _show_a_pair(view: EmbeddingView) -> EmbeddingView:
     return replace(view, trace=pair, token=token, key=token)
 
 
-def _chosen_dimension(view: EmbeddingView, shown: slice) -> int:
-    """The dimension to work out, from 0: the one that was clicked, otherwise the one with the largest sum on screen."""
-    asked = selection.fit_place(DIMENSION, view.parts["sum"].shape[1], "The vector") - 1
-    if shown.start <= asked < shown.stop:
-        return asked
-    return shown.start + int(np.abs(view.parts["sum"][view.token, shown]).argmax())
-
-
 def _show_sum(view: EmbeddingView, worked: WorkedDimension, dimension: int) -> None:
     count = {2: "two", 3: "three"}.get(len(worked.summands))
     say((ONE_SPACE.format(count=count) if count else "") + CLICK.format(dimension=dimension + 1, word=view.word))
@@ -179,3 +126,56 @@ def _show_norm(view: EmbeddingView, worked: WorkedDimension, first: int, dimensi
     draw(partial(embeddings.layer_norm, view.trace, view.token, first, dimension), "layer-norm")
     st.latex(rf"\frac{{{worked.total:.4f} - {bracketed(norm.mean)}}}{{{norm.deviation:.4f}}} = {norm.normalized:.4f}")
     st.latex(rf"{norm.gamma:.4f} \cdot {bracketed(norm.normalized)} + {bracketed(norm.beta)} = {norm.output:.4f}")
+
+
+@asks(
+    basis=derivable(LESSON, "sum", "the vectors that are added"),
+    hint="Which vectors are added for a token? On what does each of them depend?",
+)
+def what_changes() -> Question:
+    """Ask what can change the vector with which a word enters layer 1: its place and segment, never the other words."""
+    return Question(
+        "what-changes",
+        "Layer 1 of BERT reads a vector for *France*. What can change this vector?",
+        (
+            Option(
+                "Other words around it",
+                "The table has one row for a word, whatever is beside it. The layers bring in the other words.",
+            ),
+            Option(
+                "Another place in the text",
+                "The vector of the place is added, so *France* as token 2 enters with other numbers than as token 5.",
+                correct=True,
+            ),
+            Option(
+                "Another meaning: the country, or Anatole France",
+                "One would wish so. But one row serves all meanings, and it is the layers that can tell them apart.",
+            ),
+        ),
+        mixed=True,
+    )
+
+
+def said(worked: WorkedDimension, dimension: int) -> str:
+    """Say which vector gives the largest part of one dimension (from 0) of the sum."""
+    if len(worked.summands) == 1:
+        return f"In dimension {dimension + 1}, the word alone gives {signed(worked.total)}."
+    most, *rest = sorted(worked.summands, key=lambda name: -abs(worked.summands[name]))
+    told = [f"{_SOURCES[name]} gives {signed(worked.summands[name], 3)}" for name in rest]
+    return (
+        f"In dimension {dimension + 1}, {_SOURCES[most]} contributes most: {signed(worked.summands[most], 3)}; "
+        f"{listed(told)}."
+    )
+
+
+def bracketed(value: float) -> str:
+    """Write a number as a term of a product or sum; a negative number gets parentheses."""
+    return f"{value:.4f}" if value >= 0 else f"({value:.4f})"
+
+
+def _chosen_dimension(view: EmbeddingView, shown: slice) -> int:
+    """The dimension to work out, from 0: the one that was clicked, otherwise the one with the largest sum on screen."""
+    asked = selection.fit_place(DIMENSION, view.parts["sum"].shape[1], "The vector") - 1
+    if shown.start <= asked < shown.stop:
+        return asked
+    return shown.start + int(np.abs(view.parts["sum"][view.token, shown]).argmax())

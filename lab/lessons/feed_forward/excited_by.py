@@ -48,35 +48,6 @@ _CONTEXT = 60  # characters of a text on either side of a token
 _OTHER = 4  # the layer, from 1, whose most selective neuron is offered
 
 
-@asks(
-    basis=derivable(LESSON, "excited-by", "the list has the strongest tokens only"),
-    hint="The list shows the twelve strongest tokens. Where are all the other tokens?",
-)
-def what_a_list_shows() -> Question:
-    """Ask what a list of a neuron's strongest tokens makes certain."""
-    return Question(
-        "what-a-list-shows",
-        "In many texts, the twelve tokens that excite a neuron most are all the word *and*. What is certain?",
-        (
-            Option(
-                "The neuron fires wherever a text has *and*",
-                "The list looks like a rule. But it leaves out the places at which the same word did not excite the "
-                "neuron, as some places with *of* did not.",
-            ),
-            Option(
-                "The neuron fires at *and* in these twelve places",
-                "The list shows no other places, so anything more is a guess, which other sentences can test.",
-                correct=True,
-            ),
-            Option(
-                "The neuron fires at no other word than *and*",
-                "Nothing else is in the list. But it ends after twelve places, and other words may come next.",
-            ),
-        ),
-        mixed=True,
-    )
-
-
 def show(view: FeedForwardView) -> None:
     """Show the tokens of many texts that excite the chosen neuron most."""
     texts = toy_runs.texts(view.page.selection) if view.of_toy else bundled_sentences()
@@ -107,6 +78,35 @@ def show(view: FeedForwardView) -> None:
         why = f"a neuron of layer {_OTHER}. What excites it?"
         try_this(why, f"Take neuron {other + 1}", {LAYER: _OTHER, NEURON: other + 1}, leaves=True)
     code(NeuronSurvey.most_excited)
+
+
+@asks(
+    basis=derivable(LESSON, "excited-by", "the list has the strongest tokens only"),
+    hint="The list shows the twelve strongest tokens. Where are all the other tokens?",
+)
+def what_a_list_shows() -> Question:
+    """Ask what a list of a neuron's strongest tokens makes certain."""
+    return Question(
+        "what-a-list-shows",
+        "In many texts, the twelve tokens that excite a neuron most are all the word *and*. What is certain?",
+        (
+            Option(
+                "The neuron fires wherever a text has *and*",
+                "The list looks like a rule. But it leaves out the places at which the same word did not excite the "
+                "neuron, as some places with *of* did not.",
+            ),
+            Option(
+                "The neuron fires at *and* in these twelve places",
+                "The list shows no other places, so anything more is a guess, which other sentences can test.",
+                correct=True,
+            ),
+            Option(
+                "The neuron fires at no other word than *and*",
+                "Nothing else is in the list. But it ends after twelve places, and other words may come next.",
+            ),
+        ),
+        mixed=True,
+    )
 
 
 def _chosen_neuron(view: FeedForwardView, survey: NeuronSurvey) -> FeedForwardView:

@@ -43,6 +43,27 @@ _SHOWN = 10
 _QUICK = 150
 
 
+def show(view: FeedForwardView) -> Trace | None:
+    """Set one neuron to 0 at every token, and see the word in the blank change."""
+    idea(IDEA.format(layer=view.number))
+    if reason := cannot_predict(view.trace.model):
+        st.info(reason, icon=":material/info:")
+        return None
+    blank = look_at_place(view.page, view.trace)
+    if blank is None:
+        return None
+    found = _look_tried(blank.trace, blank.place, view.layer.index)
+    if found is None:
+        return blank.trace
+    neuron = view.neuron if NEURON.chosen() else found[0].neuron
+    draw(partial(changes, blank.trace, blank.place, view.layer.index, neuron), "neurons-off")
+    st.caption(CAPTION)
+    meaning(said(blank.trace, blank.place, view.layer.index, neuron))
+    choose_neuron(replace(view, neuron=neuron))
+    code(ablate_each_neuron)
+    return blank.trace
+
+
 def said(trace: Trace, place: int, layer: int, neuron: int) -> str:
     """Say what one neuron changes at ``place``, and how many neurons of its layer (from 0) turn the best word."""
     found, best = neuron_off(trace, place, layer, neuron), best_word(trace, place)
@@ -74,27 +95,6 @@ def changes(traced: Trace, place: int, layer: int, neuron: int) -> Figure:
     scale = Scale("Change of the probability", format="+.3f")
     title = f"The probability of {word} without one neuron of layer {layer + 1}"
     return bars(names, values, scale, title=title, highlight=[each.neuron for each in found].index(neuron))
-
-
-def show(view: FeedForwardView) -> Trace | None:
-    """Set one neuron to 0 at every token, and see the word in the blank change."""
-    idea(IDEA.format(layer=view.number))
-    if reason := cannot_predict(view.trace.model):
-        st.info(reason, icon=":material/info:")
-        return None
-    blank = look_at_place(view.page, view.trace)
-    if blank is None:
-        return None
-    found = _look_tried(blank.trace, blank.place, view.layer.index)
-    if found is None:
-        return blank.trace
-    neuron = view.neuron if NEURON.chosen() else found[0].neuron
-    draw(partial(changes, blank.trace, blank.place, view.layer.index, neuron), "neurons-off")
-    st.caption(CAPTION)
-    meaning(said(blank.trace, blank.place, view.layer.index, neuron))
-    choose_neuron(replace(view, neuron=neuron))
-    code(ablate_each_neuron)
-    return blank.trace
 
 
 def _look_tried(trace: Trace, place: int, layer: int) -> tuple[NeuronOff, ...] | None:

@@ -58,37 +58,6 @@ that is below x."""
 _BENT = -0.5  # a sum that both GELU and ReLU change; the neuron with the nearest sum shows what the function does
 
 
-@asks(
-    basis=derivable(LESSON, "neurons", "two matrices in a row do what one does"),
-    hint="What happens to a vector that is multiplied by two matrices, one after the other?",
-)
-def without_function() -> Question:
-    """Ask what is lost without the function between the two matrices."""
-    return Question(
-        "without-function",
-        "Leave out the function between the two matrices of a network, so that each activation is the sum itself. What "
-        "is lost?",
-        (
-            Option(
-                "The two matrices could do no more than one matrix",
-                "The product of two matrices is one matrix. The function in between makes each neuron a condition.",
-                correct=True,
-            ),
-            Option(
-                "Each token would also read the vectors of the others",
-                "The network would read more if it had no borders. But only attention reads other tokens; the network "
-                "reads one token, with the function or without it.",
-            ),
-            Option(
-                "Nothing, as training would find other weights",
-                "Training would find other weights for both matrices. But their product is one matrix, whatever the "
-                "weights are.",
-            ),
-        ),
-        mixed=True,
-    )
-
-
 def show(view: FeedForwardView) -> None:
     """Show the sums of a token's neurons, how the function turns the sums into activations, and what it is for."""
     sums, config = view.layer.ffn_hidden[view.token].numpy(), view.config
@@ -123,3 +92,34 @@ def show(view: FeedForwardView) -> None:
         if every.open:
             draw(partial(figures.neurons, view.trace, view.layer.index, view.token, view.neuron), "neurons")
     code(forward.feed_forward, forward.activate, forward.gelu)
+
+
+@asks(
+    basis=derivable(LESSON, "neurons", "two matrices in a row do what one does"),
+    hint="What happens to a vector that is multiplied by two matrices, one after the other?",
+)
+def without_function() -> Question:
+    """Ask what is lost without the function between the two matrices."""
+    return Question(
+        "without-function",
+        "Leave out the function between the two matrices of a network, so that each activation is the sum itself. What "
+        "is lost?",
+        (
+            Option(
+                "The two matrices could do no more than one matrix",
+                "The product of two matrices is one matrix. The function in between makes each neuron a condition.",
+                correct=True,
+            ),
+            Option(
+                "Each token would also read the vectors of the others",
+                "The network would read more if it had no borders. But only attention reads other tokens; the network "
+                "reads one token, with the function or without it.",
+            ),
+            Option(
+                "Nothing, as training would find other weights",
+                "Training would find other weights for both matrices. But their product is one matrix, whatever the "
+                "weights are.",
+            ),
+        ),
+        mixed=True,
+    )

@@ -55,6 +55,30 @@ then differs: the country itself in {countries} of the {count} sentences, and mo
 _WORDS = 5
 
 
+def show(view: FeedForwardView) -> None:
+    """Show the order of the parts of this layer, and the words at the blank with and without its network."""
+    idea(IDEA.format(token=view.name, layer=view.number))
+    show_sentence(view)
+    picture, parts = st.columns(2, gap="large")
+    with picture:
+        draw(partial(layer_plan, view.trace, view.layer.index, view.token), "plan")
+    with parts:
+        say(PARTS.format(neurons=view.config.ffn_width))
+        st.caption(CAPTION)
+    if not ask_beside(LESSON, without_network() if view.in_story or view.says is not None else None):
+        return
+    if view.says is not None:
+        for column, network in zip(st.columns(2, gap="large"), (True, False), strict=True):
+            with column:
+                shown = partial(best_words, view.trace, view.layer.index, view.says, network=network)
+                draw(shown, f"best-words-{network}")
+    meaning(said(view))
+    told = story.known(view.trace.model)
+    if view.in_story and told is not None:
+        caption(CAVEAT.format(**counts(told)))
+    code(forward.pre_norm_layer if view.config.pre_norm else forward.post_norm_layer)
+
+
 @asks(
     basis=bet(
         "Attention brings the answer.",
@@ -115,30 +139,6 @@ def best_words(traced: Trace, layer: int, place: int, *, network: bool) -> Figur
     title = f"{'With' if network else 'Without'} the network of layer {layer + 1}: the best words"
     values = [each.probability for each in shown]
     return bars([each.word for each in shown], values, Scale("Probability", (0, most), ".2f"), title=title)
-
-
-def show(view: FeedForwardView) -> None:
-    """Show the order of the parts of this layer, and the words at the blank with and without its network."""
-    idea(IDEA.format(token=view.name, layer=view.number))
-    show_sentence(view)
-    picture, parts = st.columns(2, gap="large")
-    with picture:
-        draw(partial(layer_plan, view.trace, view.layer.index, view.token), "plan")
-    with parts:
-        say(PARTS.format(neurons=view.config.ffn_width))
-        st.caption(CAPTION)
-    if not ask_beside(LESSON, without_network() if view.in_story or view.says is not None else None):
-        return
-    if view.says is not None:
-        for column, network in zip(st.columns(2, gap="large"), (True, False), strict=True):
-            with column:
-                shown = partial(best_words, view.trace, view.layer.index, view.says, network=network)
-                draw(shown, f"best-words-{network}")
-    meaning(said(view))
-    told = story.known(view.trace.model)
-    if view.in_story and told is not None:
-        caption(CAVEAT.format(**counts(told)))
-    code(forward.pre_norm_layer if view.config.pre_norm else forward.post_norm_layer)
 
 
 def counts(told: story.CourseStory) -> dict[str, object]:

@@ -55,6 +55,29 @@ PLACED = {
 FIRST = " This first layer has no LayerNorm before attention: its input comes from the LayerNorm of the embeddings."
 
 
+def show(view: FeedForwardView) -> None:
+    """Draw how much each sublayer adds to each token, and what LayerNorm does to the sum."""
+    idea(IDEA)
+    show_sentence(view)
+    draw(partial(sublayers.changes, view.trace, view.token), "changes")
+    st.caption(CAPTION)
+    say(WHY.format(counts=counts(view)))
+    say(NORMALIZES.format(width=view.config.width, shift=SHIFT * view.config.biases))
+    if not ask_beside(LESSON, scaled_input()):
+        return
+    layer = view.layer.index
+    every = norms(view.trace, layer, view.token)
+    where = NORM.chosen() if NORM.chosen() in every else next(iter(every))
+    meaning(said(view, where, every[where]))
+    say(one_number(every[where]))
+    with st.expander("A vector through LayerNorm", on_change="rerun", key="_layer_norm") as whole:
+        if whole.open:
+            where = NORM.choose("Which LayerNorm", list(every))
+            draw(partial(norm_stages, view.trace, layer, where, view.token), "layer-norm")
+            say(PLACED[view.config.pre_norm] + FIRST * (view.layer.weights.norm_1 is None))
+    code(forward.pre_norm_layer if view.config.pre_norm else forward.post_norm_layer, forward.layer_norm)
+
+
 @asks(
     basis=derivable(LESSON, "residual", "what LayerNorm subtracts and divides by"),
     hint="What happens to the mean and the deviation if every number becomes ten times as large?",
@@ -146,29 +169,6 @@ def without_x(trace: Trace, place: int) -> tuple[float, float]:
     before = trace.logits(place)[0].double().softmax(-1)
     best = int(before.argmax())
     return float(before[best]), float(logits.double().softmax(-1)[best])
-
-
-def show(view: FeedForwardView) -> None:
-    """Draw how much each sublayer adds to each token, and what LayerNorm does to the sum."""
-    idea(IDEA)
-    show_sentence(view)
-    draw(partial(sublayers.changes, view.trace, view.token), "changes")
-    st.caption(CAPTION)
-    say(WHY.format(counts=counts(view)))
-    say(NORMALIZES.format(width=view.config.width, shift=SHIFT * view.config.biases))
-    if not ask_beside(LESSON, scaled_input()):
-        return
-    layer = view.layer.index
-    every = norms(view.trace, layer, view.token)
-    where = NORM.chosen() if NORM.chosen() in every else next(iter(every))
-    meaning(said(view, where, every[where]))
-    say(one_number(every[where]))
-    with st.expander("A vector through LayerNorm", on_change="rerun", key="_layer_norm") as whole:
-        if whole.open:
-            where = NORM.choose("Which LayerNorm", list(every))
-            draw(partial(norm_stages, view.trace, layer, where, view.token), "layer-norm")
-            say(PLACED[view.config.pre_norm] + FIRST * (view.layer.weights.norm_1 is None))
-    code(forward.pre_norm_layer if view.config.pre_norm else forward.post_norm_layer, forward.layer_norm)
 
 
 def counts(view: FeedForwardView) -> str:

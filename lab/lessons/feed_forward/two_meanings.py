@@ -28,6 +28,32 @@ from lab.ui.parameters import SENSE
 from lab.ui.terms import say
 
 
+def show(view: FeedForwardView) -> None:
+    """Show how alike the vectors of one word are in several sentences, after the layer on screen."""
+    model, layer = view.trace.model, view.layer.index
+    names = [word for word in WORDS if uses_of(model, word)]
+    if not names:
+        st.info(NO_WORD, icon=":material/info:")
+        return
+    selection.fit_name(SENSE, names, names[0])
+    chosen = SENSE.buttons("Word", names, names[0])
+    idea(IDEA.format(word=chosen.lower(), first=WORDS[chosen].first))
+    texts, picture = st.columns(2, gap="large")
+    with texts:
+        st.markdown("\n".join(f"{number}. {text}" for number, text in enumerate(WORDS[chosen].sentences, start=1)))
+    with picture:
+        draw(partial(alike, view.trace, chosen, layer), "alike")
+    st.caption(CAPTION.format(first=WORDS[chosen].first))
+    last = layer + 1 == view.config.layers
+    meaning(said(view.trace, chosen, layer))
+    if last:
+        say(nearest(model, chosen))
+    other = next((name for name in names if name != chosen), None)
+    if other is not None:
+        try_this("another word with more than one use.", f"Take *{other}*", {SENSE: other})
+    code(cosine_by_state)
+
+
 @dataclass(frozen=True)
 class WordInSentences:
     """A word in several sentences: the first one, the others by the use of the word, and the finding about them."""
@@ -114,32 +140,6 @@ def alike(traced: Trace, word: str, layer: int) -> Figure:
     names = [f"{number} {use}" for number, use in enumerate(told.sentences.values(), start=1)]
     title, strong = f"After layer {layer + 1}", range(len(next(iter(told.others.values()))))
     return bars(names, values, scale, title=title, highlight=strong)
-
-
-def show(view: FeedForwardView) -> None:
-    """Show how alike the vectors of one word are in several sentences, after the layer on screen."""
-    model, layer = view.trace.model, view.layer.index
-    names = [word for word in WORDS if uses_of(model, word)]
-    if not names:
-        st.info(NO_WORD, icon=":material/info:")
-        return
-    selection.fit_name(SENSE, names, names[0])
-    chosen = SENSE.buttons("Word", names, names[0])
-    idea(IDEA.format(word=chosen.lower(), first=WORDS[chosen].first))
-    texts, picture = st.columns(2, gap="large")
-    with texts:
-        st.markdown("\n".join(f"{number}. {text}" for number, text in enumerate(WORDS[chosen].sentences, start=1)))
-    with picture:
-        draw(partial(alike, view.trace, chosen, layer), "alike")
-    st.caption(CAPTION.format(first=WORDS[chosen].first))
-    last = layer + 1 == view.config.layers
-    meaning(said(view.trace, chosen, layer))
-    if last:
-        say(nearest(model, chosen))
-    other = next((name for name in names if name != chosen), None)
-    if other is not None:
-        try_this("another word with more than one use.", f"Take *{other}*", {SENSE: other})
-    code(cosine_by_state)
 
 
 def said(traced: Trace, word: str, layer: int) -> str:

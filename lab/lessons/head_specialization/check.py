@@ -34,6 +34,13 @@ SUBJECT = ", and the parser calls it the subject"
 MET = "The tagger calls {word} *{kind}*, and the parser does not call it the subject: names of heads are ours."
 
 
+def show(view: OneHead) -> None:
+    """Ask the three questions, and set the challenge."""
+    asked = (share_or_preference, same_as_distance, what_shows_need)
+    draw_checks(LESSON, [each() for each in asked])
+    draw_challenge(LESSON, WANTED, "A sentence with _", judge)
+
+
 def judge(entry: str) -> ChallengeVerdict:
     """Look at a sentence: where 5-11 looks from its blank, and which verb the model prefers."""
     model = runs.model(DEFAULT_MODEL)
@@ -62,10 +69,3 @@ def judge(entry: str) -> ChallengeVerdict:
     told = {"word": word, "kind": kinds, "subject": SUBJECT * is_subject}
     met = kind is not None and kind not in (*NOUNS, "PUNCT") and not is_subject
     return ChallengeVerdict(met=met, said=said + (MET if met else A_NOUN).format(**told))
-
-
-def show(view: OneHead) -> None:
-    """Ask the three questions, and set the challenge."""
-    asked = (share_or_preference, same_as_distance, what_shows_need)
-    draw_checks(LESSON, [each() for each in asked])
-    draw_challenge(LESSON, WANTED, "A sentence with _", judge)

@@ -56,6 +56,47 @@ _UNASKED = 1e11
 _HINT = "The first of the six sentences. The arcs show where the head looks from the place of the verb."
 
 
+def show(view: OneHead) -> None:
+    """Show the form of the verb in six sentences, with each head of the model taken away in turn."""
+    model = view.trace.model
+    if reason := cannot_predict(model):
+        st.info(reason, icon=":material/info:")
+        return
+    first = asked_verb(model, ATTRACTIONS[0])
+    if first is None:
+        st.info(f"{escaped(model.id)} does not know a word of these sentences.", icon=":material/info:")
+        return
+    heads, count = model.config.layers * model.config.heads, len(ATTRACTIONS)
+    work = count * ablation.multiplications(model.config, len(first.trace))
+    if not asked_for(work, _UNASKED, f"{heads} heads, one run each of {count} sentences", model.id):
+        return
+    with st.spinner("Switching off one head at a time …"):
+        found = attractions(model)
+    if found is None:
+        st.info(f"{escaped(model.id)} does not know a word of these sentences.", icon=":material/info:")
+        return
+    _show_verbs(view, first, found)
+
+
+def _show_verbs(view: OneHead, first: AskedVerb, found: tuple[Preferred, ...]) -> None:
+    """Show the first sentence, the question, and the form of the verb in all sentences without each head."""
+    model, off = first.trace.model, np.stack([each.off for each in found])
+    head = strongest(off)
+    idea(IDEA.format(head=head_name(head)))
+    hidden = () if model.config.causal else (first.place,)
+    call = partial(sentence, first.trace, first.place, of=head)
+    show_row(replace(call(), hidden=hidden, hint=_HINT), lambda query, key: None, call)
+    if not predict(LESSON, one_decides()):
+        return
+    draw(partial(verb_forms, model, *head), "verb-forms")
+    st.caption(DOTS.format(head=head_name(head)).strip())
+    told = capital(reading([each.before for each in found], off, attractions_at_mean(model, head), head))
+    meaning(f"{told} {STORY}" if model.id == DEFAULT_MODEL else told)
+    caption(CAVEAT)
+    way_to("The experiment", experiment_of("needed-heads"))
+    code(ablate_each_head)
+
+
 def verb_forms(model: LoadedModel, layer: int, head: int) -> Figure:
     """Draw the share of “were” against “was” with each head off, one line per sentence; the given head is marked.
 
@@ -164,44 +205,3 @@ def what_shows_need() -> Question:
         ),
         mixed=True,
     )
-
-
-def show(view: OneHead) -> None:
-    """Show the form of the verb in six sentences, with each head of the model taken away in turn."""
-    model = view.trace.model
-    if reason := cannot_predict(model):
-        st.info(reason, icon=":material/info:")
-        return
-    first = asked_verb(model, ATTRACTIONS[0])
-    if first is None:
-        st.info(f"{escaped(model.id)} does not know a word of these sentences.", icon=":material/info:")
-        return
-    heads, count = model.config.layers * model.config.heads, len(ATTRACTIONS)
-    work = count * ablation.multiplications(model.config, len(first.trace))
-    if not asked_for(work, _UNASKED, f"{heads} heads, one run each of {count} sentences", model.id):
-        return
-    with st.spinner("Switching off one head at a time …"):
-        found = attractions(model)
-    if found is None:
-        st.info(f"{escaped(model.id)} does not know a word of these sentences.", icon=":material/info:")
-        return
-    _show_verbs(view, first, found)
-
-
-def _show_verbs(view: OneHead, first: AskedVerb, found: tuple[Preferred, ...]) -> None:
-    """Show the first sentence, the question, and the form of the verb in all sentences without each head."""
-    model, off = first.trace.model, np.stack([each.off for each in found])
-    head = strongest(off)
-    idea(IDEA.format(head=head_name(head)))
-    hidden = () if model.config.causal else (first.place,)
-    call = partial(sentence, first.trace, first.place, of=head)
-    show_row(replace(call(), hidden=hidden, hint=_HINT), lambda query, key: None, call)
-    if not predict(LESSON, one_decides()):
-        return
-    draw(partial(verb_forms, model, *head), "verb-forms")
-    st.caption(DOTS.format(head=head_name(head)).strip())
-    told = capital(reading([each.before for each in found], off, attractions_at_mean(model, head), head))
-    meaning(f"{told} {STORY}" if model.id == DEFAULT_MODEL else told)
-    caption(CAVEAT)
-    way_to("The experiment", experiment_of("needed-heads"))
-    code(ablate_each_head)

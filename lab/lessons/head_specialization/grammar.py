@@ -80,6 +80,40 @@ _BETWEEN = {
 }
 
 
+def show(view: OneHead) -> None:
+    """Show one case of a head for a relation; after the question, how often heads and two rules find each relation."""
+    found = _look_for_jobs(view)
+    if not found:
+        show_with_grammar(view, view.query, (view.layer.index, view.head))
+        return
+    try:
+        runs.load_tagger()
+        tagged = parsed(view.trace)
+    except PipelineUnavailable as error:
+        show_with_grammar(view, view.query, (view.layer.index, view.head))
+        st.warning(escaped(str(error)), icon=":material/extension_off:")
+        return
+    here = [cases(view.trace, tagged, each.job, each.heads[0]) for each in found]
+    at, keys = _chosen_relation(view, found, here), is_keys(view.trace)
+    each, doing = found[at], found[at].heads[0]
+    shown = clearest(view.trace, each, here[at])
+    query = view.query if TOKEN.chosen() or shown is None else shown.query
+    show_with_grammar(view, query, (doing.layer, doing.head))
+    show_language(view.trace)
+    keys = keys and each.job.id == SUBJECT
+    say(claim_of_keys(view) if keys else claim(each))
+    if predict(LESSON, beats_kinds()):
+        # Jobs that a visitor had measured are on this server only; jobs that ship with a model are in every copy.
+        ships = shipped_jobs(view.trace.model) is not None
+        draw(jobs(found, at), "jobs", again=partial(known_jobs, view.trace.model, at) if ships else None)
+        told = reading(each, here[at], shown)
+        meaning(f"{told.removesuffix(NO_CASE).strip()} {STORY}" if keys else told)
+        caption(CHOSEN)
+        st.selectbox("Another job: the head that …", [one.job.does for one in found], at, key=_RELATION)
+        way_to("The experiment", experiment_of("grammar"))
+    code(relation_cases.named_words, relation_cases.between_words)
+
+
 def grammatical(found: tuple[Notable, ...] | None) -> tuple[Notable, ...]:
     """The jobs of a model's heads that are relations of grammar."""
     return tuple(each for each in found or () if each.job.grammatical)
@@ -206,40 +240,6 @@ def same_as_distance() -> Question:
         ),
         mixed=True,
     )
-
-
-def show(view: OneHead) -> None:
-    """Show one case of a head for a relation; after the question, how often heads and two rules find each relation."""
-    found = _look_for_jobs(view)
-    if not found:
-        show_with_grammar(view, view.query, (view.layer.index, view.head))
-        return
-    try:
-        runs.load_tagger()
-        tagged = parsed(view.trace)
-    except PipelineUnavailable as error:
-        show_with_grammar(view, view.query, (view.layer.index, view.head))
-        st.warning(escaped(str(error)), icon=":material/extension_off:")
-        return
-    here = [cases(view.trace, tagged, each.job, each.heads[0]) for each in found]
-    at, keys = _chosen_relation(view, found, here), is_keys(view.trace)
-    each, doing = found[at], found[at].heads[0]
-    shown = clearest(view.trace, each, here[at])
-    query = view.query if TOKEN.chosen() or shown is None else shown.query
-    show_with_grammar(view, query, (doing.layer, doing.head))
-    show_language(view.trace)
-    keys = keys and each.job.id == SUBJECT
-    say(claim_of_keys(view) if keys else claim(each))
-    if predict(LESSON, beats_kinds()):
-        # Jobs that a visitor had measured are on this server only; jobs that ship with a model are in every copy.
-        ships = shipped_jobs(view.trace.model) is not None
-        draw(jobs(found, at), "jobs", again=partial(known_jobs, view.trace.model, at) if ships else None)
-        told = reading(each, here[at], shown)
-        meaning(f"{told.removesuffix(NO_CASE).strip()} {STORY}" if keys else told)
-        caption(CHOSEN)
-        st.selectbox("Another job: the head that …", [one.job.does for one in found], at, key=_RELATION)
-        way_to("The experiment", experiment_of("grammar"))
-    code(relation_cases.named_words, relation_cases.between_words)
 
 
 def claim(each: Notable) -> str:

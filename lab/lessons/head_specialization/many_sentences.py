@@ -60,21 +60,6 @@ _LINES = "_own_lines"
 _NAMES = "Names"
 
 
-@dataclass(frozen=True)
-class Surveyed:
-    """The sentences that a survey has read so far."""
-
-    survey: HeadSurvey
-    readings: tuple[SurveyedText, ...]
-
-    def features(self, left_out: bool) -> tuple[Values, ...]:
-        """The features of each sentence, (L, H, F): over all tokens, or without special tokens (or the first token)."""
-        return tuple(each.others if left_out else each.features for each in self.readings)
-
-    def mean(self, left_out: bool = False) -> Values:
-        return mean_features(self.features(left_out))
-
-
 def show(view: OneHead) -> None:
     """Show names and specialization, averaged over sentences."""
     idea(IDEA)
@@ -114,6 +99,42 @@ def _show_names(view: OneHead, found: Surveyed) -> None:
             )
 
 
+def _show_dimension(view: OneHead, found: Surveyed, place: int) -> None:
+    shown, count = SPECIALIZATIONS[place], len(found.readings)
+    values, kept = (feature(found.mean(each), shown.id) for each in (chosen_left_out(view), False))
+    name = axis_name(view.trace, shown)
+    if shown.id == "cls" and chosen_left_out(view):
+        st.info(f"{escaped(name)} is left out, so it has no value. Choose “Kept”.", icon=":material/info:")
+        return
+    if not np.isfinite(values).all():
+        st.info("None of these sentences has such tokens.", icon=":material/info:")
+        return
+    title, at = f"{name}, corrected, mean of {count} sentences", (view.layer.index, view.head)
+    axes, scale = layers_and_heads(values), Scale("× uniform head", format=".2f")
+    draw(heatmap(values, axes, scale, title=title, highlight=at), "averaged-specialization")
+    high = np.unravel_index(int(values.argmax()), values.shape)
+    say(
+        f"Layer {high[0] + 1}, head {high[1] + 1} has the highest value: **{values[high]:.2f}** times the value of a "
+        f"uniform head{_among(view.trace, chosen_left_out(view))}. {int(np.count_nonzero(values > 1))} of "
+        f"{values.size} heads are above 1. " + _changed_by(view.trace, chosen_left_out(view), values, kept)
+    )
+
+
+@dataclass(frozen=True)
+class Surveyed:
+    """The sentences that a survey has read so far."""
+
+    survey: HeadSurvey
+    readings: tuple[SurveyedText, ...]
+
+    def features(self, left_out: bool) -> tuple[Values, ...]:
+        """The features of each sentence, (L, H, F): over all tokens, or without special tokens (or the first token)."""
+        return tuple(each.others if left_out else each.features for each in self.readings)
+
+    def mean(self, left_out: bool = False) -> Values:
+        return mean_features(self.features(left_out))
+
+
 def best_heads(scores: Values, chance: Chance) -> pd.DataFrame:
     """The best head of each pattern beside chance; patterns with named heads come first. ``scores`` (P, L, H)."""
     beyond, passing = above_chance(scores, chance.uniform), clearly_above(scores, chance)
@@ -134,27 +155,6 @@ def best_heads(scores: Values, chance: Chance) -> pd.DataFrame:
         if at is not None
     ]
     return pd.DataFrame(rows).sort_values(["clearly", "its score"], ascending=False) if rows else pd.DataFrame()
-
-
-def _show_dimension(view: OneHead, found: Surveyed, place: int) -> None:
-    shown, count = SPECIALIZATIONS[place], len(found.readings)
-    values, kept = (feature(found.mean(each), shown.id) for each in (chosen_left_out(view), False))
-    name = axis_name(view.trace, shown)
-    if shown.id == "cls" and chosen_left_out(view):
-        st.info(f"{escaped(name)} is left out, so it has no value. Choose “Kept”.", icon=":material/info:")
-        return
-    if not np.isfinite(values).all():
-        st.info("None of these sentences has such tokens.", icon=":material/info:")
-        return
-    title, at = f"{name}, corrected, mean of {count} sentences", (view.layer.index, view.head)
-    axes, scale = layers_and_heads(values), Scale("× uniform head", format=".2f")
-    draw(heatmap(values, axes, scale, title=title, highlight=at), "averaged-specialization")
-    high = np.unravel_index(int(values.argmax()), values.shape)
-    say(
-        f"Layer {high[0] + 1}, head {high[1] + 1} has the highest value: **{values[high]:.2f}** times the value of a "
-        f"uniform head{_among(view.trace, chosen_left_out(view))}. {int(np.count_nonzero(values > 1))} of "
-        f"{values.size} heads are above 1. " + _changed_by(view.trace, chosen_left_out(view), values, kept)
-    )
 
 
 def _among(trace: Trace, left_out: bool) -> str:

@@ -81,6 +81,64 @@ DOES = {
 }
 
 
+def show(view: OneHead) -> None:
+    """Show the names that heads get on this text; ask for the cause, and show it; behind clicks, scores."""
+    show_sentence(view)
+    idea(IDEA)
+    choose_part(view)
+    at, only_words = (view.layer.index, view.head), chosen_left_out(view)
+    draw(partial(specialization.named_heads, view.trace, *at, only_words), NAMED, clickable=True)
+    told, story = (
+        counted(specialization.names_of(view.trace, only_words), among=only_words),
+        is_story(view.trace) and only_words,
+    )
+    say_more(f"{told} {STORY}" if story and at == STORY_HEAD else told)
+    if not ask_beside(LESSON, by_place()):
+        return
+    if view.trace.model.weights.embeddings.position is not None and neighbours(view.trace, only_words):
+        draw(partial(places_shuffled, view.trace, only_words), "places-shuffled")
+        sides = " or ".join(NEIGHBOURS[id][1] for id in neighbours(view.trace, only_words))
+        st.caption(SHUFFLED.format(sides=sides).strip())
+        found = reading(view.trace, only_words)
+        meaning(f"{found} {BY_PLACE}" if story else found)
+    with st.expander("A word that predicts the word", on_change="rerun", key="_predicts") as predicts:
+        if predicts.open:
+            _show_predictor(view)
+    with st.expander("The scores of this head", icon=":material/table:", on_change="rerun", key="_own_scores") as own:
+        if own.open:
+            _show_own(view, only_words)
+    code(patterns.head_patterns, named.clearly_above, with_places)
+
+
+def _show_predictor(view: OneHead) -> None:
+    """Draw how much each head looks at the word that predicts the blank most."""
+    asked = asked_of(view.trace)
+    word = None if asked is None else predictor(asked)
+    if asked is None or word is None:
+        say("There is no word here that could be predicted, and none that could be cut off.")
+        return
+    draw(partial(predicting, asked.run, asked.place, view.layer.index, view.head), "predicting")
+    told = capital(said_of_predictor(asked, word))
+    say_more(f"{told} {PREDICTS_STORY}" if is_story(view.trace) else told)
+
+
+def _show_own(view: OneHead, only_words: bool) -> None:
+    """Show the chosen head's scores beside chance, the rule for a name, and the formula of each score."""
+    at = view.layer.index, view.head
+    name = pattern_name(str(specialization.names_of(view.trace, only_words)[at]))
+    say(f"{capital(head_name(at))} is **{name}**.")
+    scores = scores_of(trace_patterns(view.trace, only_words=only_words))[:, *at]
+    numbers = dict.fromkeys(("this head", "uniform head", "best untrained head"), "%.3f")
+    show_table(scores_table(scores, trace_chance(view.trace, only_words=only_words)), formats=numbers)
+    if 0 < same_word_cases(view.trace) < FEW_CASES:
+        st.caption("Hardly any token has another place of the same word, so “Same or related word” says little here.")
+    say(RULE)
+    for pattern in PATTERNS:
+        say(f"**{pattern.name}.** {pattern.reading}")
+        st.latex(pattern.formula)
+    st.caption(SYMBOLS)
+
+
 def pattern_name(id: str) -> str:
     """The name of the pattern with this id; "Mixed" for a head without a named pattern."""
     return next((pattern.name for pattern in PATTERNS if pattern.id == id), MIXED.capitalize())
@@ -195,64 +253,6 @@ def said_of_predictor(asked: Asked, word: int) -> str:
         head=head_name((layer, head)),
         weight=weights[layer, head],
     ).strip()
-
-
-def show(view: OneHead) -> None:
-    """Show the names that heads get on this text; ask for the cause, and show it; behind clicks, scores."""
-    show_sentence(view)
-    idea(IDEA)
-    choose_part(view)
-    at, only_words = (view.layer.index, view.head), chosen_left_out(view)
-    draw(partial(specialization.named_heads, view.trace, *at, only_words), NAMED, clickable=True)
-    told, story = (
-        counted(specialization.names_of(view.trace, only_words), among=only_words),
-        is_story(view.trace) and only_words,
-    )
-    say_more(f"{told} {STORY}" if story and at == STORY_HEAD else told)
-    if not ask_beside(LESSON, by_place()):
-        return
-    if view.trace.model.weights.embeddings.position is not None and neighbours(view.trace, only_words):
-        draw(partial(places_shuffled, view.trace, only_words), "places-shuffled")
-        sides = " or ".join(NEIGHBOURS[id][1] for id in neighbours(view.trace, only_words))
-        st.caption(SHUFFLED.format(sides=sides).strip())
-        found = reading(view.trace, only_words)
-        meaning(f"{found} {BY_PLACE}" if story else found)
-    with st.expander("A word that predicts the word", on_change="rerun", key="_predicts") as predicts:
-        if predicts.open:
-            _show_predictor(view)
-    with st.expander("The scores of this head", icon=":material/table:", on_change="rerun", key="_own_scores") as own:
-        if own.open:
-            _show_own(view, only_words)
-    code(patterns.head_patterns, named.clearly_above, with_places)
-
-
-def _show_predictor(view: OneHead) -> None:
-    """Draw how much each head looks at the word that predicts the blank most."""
-    asked = asked_of(view.trace)
-    word = None if asked is None else predictor(asked)
-    if asked is None or word is None:
-        say("There is no word here that could be predicted, and none that could be cut off.")
-        return
-    draw(partial(predicting, asked.run, asked.place, view.layer.index, view.head), "predicting")
-    told = capital(said_of_predictor(asked, word))
-    say_more(f"{told} {PREDICTS_STORY}" if is_story(view.trace) else told)
-
-
-def _show_own(view: OneHead, only_words: bool) -> None:
-    """Show the chosen head's scores beside chance, the rule for a name, and the formula of each score."""
-    at = view.layer.index, view.head
-    name = pattern_name(str(specialization.names_of(view.trace, only_words)[at]))
-    say(f"{capital(head_name(at))} is **{name}**.")
-    scores = scores_of(trace_patterns(view.trace, only_words=only_words))[:, *at]
-    numbers = dict.fromkeys(("this head", "uniform head", "best untrained head"), "%.3f")
-    show_table(scores_table(scores, trace_chance(view.trace, only_words=only_words)), formats=numbers)
-    if 0 < same_word_cases(view.trace) < FEW_CASES:
-        st.caption("Hardly any token has another place of the same word, so “Same or related word” says little here.")
-    say(RULE)
-    for pattern in PATTERNS:
-        say(f"**{pattern.name}.** {pattern.reading}")
-        st.latex(pattern.formula)
-    st.caption(SYMBOLS)
 
 
 def above(value: float) -> str:

@@ -71,6 +71,83 @@ TOY = "Letters have no parts of speech. Some of these numbers do not need them: 
 _ONE, _ALL = "This head", "All heads of the layer"
 
 
+def show(view: OneHead) -> None:
+    """Show the kind of each token and the radar of the head, ask what its rim means, and draw, folded, the formulas."""
+    idea(IDEA)
+    tags = look_for_tags(view)
+    if tags is None:
+        return
+    choose_part(view)
+    left_out, head = chosen_left_out(view), (view.layer.index, view.head)
+    if is_toy(view.trace.model):
+        say(TOY)
+    else:
+        show_kinds(view, tags)
+    found = figures.profile(view.trace, view.layer.index, left_out)
+    if len(found.raw) < 2 or len(found.there) < 3:
+        longer = "Choose a longer sentence in the sidebar" if is_toy(view.trace.model) else "Write a longer text"
+        st.info(f"A radar needs two heads to compare, and three values for each. {longer}.", icon=":material/edit:")
+        return
+    whose = st.segmented_control("Show", [_ONE, _ALL], default=_ONE, required=True, key="_radar")
+    draw_plotly(partial(figures.radar, view.trace, *head, whose == _ALL, left_out), "radar")
+    caption(CAVEAT)
+    if not ask_beside(LESSON, rim()):
+        return
+    own = [values[view.head, found.there].tolist() for values in (found.relative, found.raw, found.corrected)]
+    told = reading(head, own, [escaped(found.axes[at]) for at in found.there])
+    story = is_story(view.trace) and head == STORY_HEAD and left_out
+    if told:
+        meaning(f"{told} {STORY.format(**SURVEYED)}" if story else told)
+    label = "The formulas, with this head’s numbers"
+    with st.expander(label, on_change="rerun", key="_formulas") as formulas:
+        if formulas.open:
+            _show_cards(view, tags)
+    code(relative_to_layer, trace_specialization, totals_of)
+
+
+def _show_cards(view: OneHead, tags: Tags) -> None:
+    """Draw a card for each metric, with this head's numbers in its formula."""
+    keep = chosen_kept(view)
+    every = specialization(view.trace, only_words=chosen_left_out(view))
+    with sidebar.folded():
+        corrected = choose_version()
+    n, causal = len(view.trace) if keep is None else int(keep.sum()), is_causal(view.trace)
+    say(
+        f"{view.place[0].upper()}{view.place[1:]}, {n} tokens: $A$ is its map, $i$ a query, $j$ a key, $S$ the tokens "
+        f"of a kind. {_which(view.trace, corrected, chosen_left_out(view))}"
+    )
+    parts = totals_of(attention_map(view.layer, view.head)[None], *tags, causal=causal, keep=keep).of(0)
+    shown = [place for place, part in enumerate(parts) if part.id != "cls" or keep is None or keep[0]]
+    missing = [SPECIALIZATIONS[place] for place in range(len(parts)) if place not in shown]
+    if is_toy(view.trace.model):
+        shown = [place for place in shown if parts[place].id in UNTAGGED]
+    for start in range(0, len(shown), 2):
+        for column, place in zip(st.columns(2), shown[start : start + 2], strict=False):
+            dimension = SPECIALIZATIONS[place]
+            with column, st.container(border=True, height="stretch"):
+                _show_card(view, dimension, parts[place], every.values(dimension.id, corrected), corrected)
+    if missing:
+        names = ", ".join(name_of(each, view.trace) for each in missing)
+        st.caption(f"There is no card for {names}, because this value is left out.")
+
+
+def _show_card(view: OneHead, shown: Dimension, part: Total, values: Values, corrected: bool) -> None:
+    """Write the formula with this head's numbers, and the head's rank among all heads. ``values`` (L, H)."""
+    say(f"**{name_of(shown, view.trace)}**")
+    st.latex(_corrected_formula(shown.id) if corrected else shown.formula)
+    if not part.members:
+        say("This text has no such tokens, so there is no value.")
+        return
+    st.latex(rf"\small {part.fill(corrected)}")
+    own = float(values[view.layer.index, view.head])
+    above, even = int(np.count_nonzero(values > own)), part.uniform / part.divisor
+    told = f"**{own:.3f}** × a uniform head" if corrected else f"**{own:.3f}** · uniform head {even:.3f}"
+    other = _otherwise(view.spot, shown, corrected, chosen_left_out(view))
+    say(f"{told} · {above} of {values.size - 1} other heads are higher{other}")
+    reading = f" {shown.reading}" * (shown.id != "cls")
+    st.caption(f"{_what(part)}{reading} Also called “{shown.also}”.")
+
+
 def reading(head: Head, own: Sequence[Sequence[float]], axes: Sequence[str]) -> str:
     """Say on which axis the head is nearest to the rim; ``own`` has its values on ``axes``: relative, raw, corrected.
 
@@ -138,66 +215,6 @@ def share_or_preference() -> Question:
     )
 
 
-def show(view: OneHead) -> None:
-    """Show the kind of each token and the radar of the head, ask what its rim means, and draw, folded, the formulas."""
-    idea(IDEA)
-    tags = look_for_tags(view)
-    if tags is None:
-        return
-    choose_part(view)
-    left_out, head = chosen_left_out(view), (view.layer.index, view.head)
-    if is_toy(view.trace.model):
-        say(TOY)
-    else:
-        show_kinds(view, tags)
-    found = figures.profile(view.trace, view.layer.index, left_out)
-    if len(found.raw) < 2 or len(found.there) < 3:
-        longer = "Choose a longer sentence in the sidebar" if is_toy(view.trace.model) else "Write a longer text"
-        st.info(f"A radar needs two heads to compare, and three values for each. {longer}.", icon=":material/edit:")
-        return
-    whose = st.segmented_control("Show", [_ONE, _ALL], default=_ONE, required=True, key="_radar")
-    draw_plotly(partial(figures.radar, view.trace, *head, whose == _ALL, left_out), "radar")
-    caption(CAVEAT)
-    if not ask_beside(LESSON, rim()):
-        return
-    own = [values[view.head, found.there].tolist() for values in (found.relative, found.raw, found.corrected)]
-    told = reading(head, own, [escaped(found.axes[at]) for at in found.there])
-    story = is_story(view.trace) and head == STORY_HEAD and left_out
-    if told:
-        meaning(f"{told} {STORY.format(**SURVEYED)}" if story else told)
-    label = "The formulas, with this head’s numbers"
-    with st.expander(label, on_change="rerun", key="_formulas") as formulas:
-        if formulas.open:
-            _show_cards(view, tags)
-    code(relative_to_layer, trace_specialization, totals_of)
-
-
-def _show_cards(view: OneHead, tags: Tags) -> None:
-    """Draw a card for each metric, with this head's numbers in its formula."""
-    keep = chosen_kept(view)
-    every = specialization(view.trace, only_words=chosen_left_out(view))
-    with sidebar.folded():
-        corrected = choose_version()
-    n, causal = len(view.trace) if keep is None else int(keep.sum()), is_causal(view.trace)
-    say(
-        f"{view.place[0].upper()}{view.place[1:]}, {n} tokens: $A$ is its map, $i$ a query, $j$ a key, $S$ the tokens "
-        f"of a kind. {_which(view.trace, corrected, chosen_left_out(view))}"
-    )
-    parts = totals_of(attention_map(view.layer, view.head)[None], *tags, causal=causal, keep=keep).of(0)
-    shown = [place for place, part in enumerate(parts) if part.id != "cls" or keep is None or keep[0]]
-    missing = [SPECIALIZATIONS[place] for place in range(len(parts)) if place not in shown]
-    if is_toy(view.trace.model):
-        shown = [place for place in shown if parts[place].id in UNTAGGED]
-    for start in range(0, len(shown), 2):
-        for column, place in zip(st.columns(2), shown[start : start + 2], strict=False):
-            dimension = SPECIALIZATIONS[place]
-            with column, st.container(border=True, height="stretch"):
-                _show_card(view, dimension, parts[place], every.values(dimension.id, corrected), corrected)
-    if missing:
-        names = ", ".join(name_of(each, view.trace) for each in missing)
-        st.caption(f"There is no card for {names}, because this value is left out.")
-
-
 def _which(trace: Trace, corrected: bool, left_out: bool) -> str:
     """Explain raw or corrected values."""
     if not corrected:
@@ -206,23 +223,6 @@ def _which(trace: Trace, corrected: bool, left_out: bool) -> str:
     if left_out:
         return f"{told} among the tokens that are left (all but {escaped(aside(trace))})."
     return f"{told} among all tokens, {escaped(aside(trace))} included."
-
-
-def _show_card(view: OneHead, shown: Dimension, part: Total, values: Values, corrected: bool) -> None:
-    """Write the formula with this head's numbers, and the head's rank among all heads. ``values`` (L, H)."""
-    say(f"**{name_of(shown, view.trace)}**")
-    st.latex(_corrected_formula(shown.id) if corrected else shown.formula)
-    if not part.members:
-        say("This text has no such tokens, so there is no value.")
-        return
-    st.latex(rf"\small {part.fill(corrected)}")
-    own = float(values[view.layer.index, view.head])
-    above, even = int(np.count_nonzero(values > own)), part.uniform / part.divisor
-    told = f"**{own:.3f}** × a uniform head" if corrected else f"**{own:.3f}** · uniform head {even:.3f}"
-    other = _otherwise(view.spot, shown, corrected, chosen_left_out(view))
-    say(f"{told} · {above} of {values.size - 1} other heads are higher{other}")
-    reading = f" {shown.reading}" * (shown.id != "cls")
-    st.caption(f"{_what(part)}{reading} Also called “{shown.also}”.")
 
 
 def _otherwise(spot: Spot, shown: Dimension, corrected: bool, left_out: bool) -> str:

@@ -43,6 +43,58 @@ Training repeats one small step many times, each time with other sentences. Watc
 learns in seconds. Its sentences are letters that follow a rule, and nobody tells it the rule."""
 
 
+def show(view: LessonRun) -> None:
+    """Show a head that learns to look one word back; in toy mode, a toy that learns to fill a blank."""
+    chosen = view.page.selection
+    if chosen[MODE] != TOY:
+        one_word_back.show(lambda: ask_beside(LESSON, where_it_looks()))
+        return
+    plan, words = toy_runs.blank_plan(chosen), toy_runs.ruled_sentence(chosen)
+    place, before = len(words) - 1, runs.untrained_toy(plan)
+
+    def stage(run: TrainingRun) -> Figure:
+        return letters(run.latest.model, words, place)
+
+    watch = f"The blank of **{with_blank(words, place)}**, while the toy learns:"
+    live = LiveTraining(plan, watch, stage, step_name(LESSON, "many-steps"))
+    idea(IDEA)
+    run = live.train_if_asked()
+    rule = rule_named(chosen[TOY_RULE])
+    say(
+        f"Here is a sentence with a blank: **{with_blank(words, place)}**. {rule.why} So *{letter(words[place])}* "
+        "belongs in the blank. Can the toy find this out?"
+        if rule.holds(words)
+        else f"Your letters **{as_text(words)}** do not follow the rule, so no letter is right. You see what the toy "
+        "expects."
+    )
+    live.offer(run)
+    if run is None:
+        say("The toy has random weights and has learned nothing yet:")
+        draw(partial(letters, before, words, place), "toy-blank")
+    else:
+        _show_states(run, words, place)
+        say("A real model learns in the same way. The small models of this lab took thousands of such steps.")
+        code(plan.what.draw, logits, train)
+
+
+@st.fragment
+def _show_states(run: TrainingRun, words: tuple[int, ...], place: int) -> None:
+    """Show the loss, the letters and the heads after the slider's step; the slider redraws only this part."""
+    stages = {each.step: each for each in run.stages}
+    step = st.select_slider("After training step", list(stages), max(stages), key=f"_stage.{run.plan.steps}")
+    now = stages.get(step, run.latest)
+    left, right_side = st.columns(2)
+    with left:
+        draw(partial(falling, run, now.step), "toy-loss")
+    with right_side:
+        draw(partial(letters, now.model, words, place), "toy-blank")
+    say("Where do the heads look from the blank? Compare with the random weights of step 0.")
+    draw(partial(from_blank, now.model, words, place, now.step), "toy-maps")
+    if told := on_right_letter(now, words, place):
+        say(told)
+    meaning(said(run.kept[0], now, words, place))
+
+
 @asks(
     basis=bet(
         "A head looks where somebody has told it to look.",
@@ -135,55 +187,3 @@ def said(first: Snapshot, now: Snapshot, words: tuple[int, ...], place: int) -> 
         f"{now.accuracy:.0%} of new sentences, the toy’s first choice is right; for comparison, a toy that always says "
         f"the same letter is right in at most {chance(now.plan):.0%}."
     )
-
-
-def show(view: LessonRun) -> None:
-    """Show a head that learns to look one word back; in toy mode, a toy that learns to fill a blank."""
-    chosen = view.page.selection
-    if chosen[MODE] != TOY:
-        one_word_back.show(lambda: ask_beside(LESSON, where_it_looks()))
-        return
-    plan, words = toy_runs.blank_plan(chosen), toy_runs.ruled_sentence(chosen)
-    place, before = len(words) - 1, runs.untrained_toy(plan)
-
-    def stage(run: TrainingRun) -> Figure:
-        return letters(run.latest.model, words, place)
-
-    watch = f"The blank of **{with_blank(words, place)}**, while the toy learns:"
-    live = LiveTraining(plan, watch, stage, step_name(LESSON, "many-steps"))
-    idea(IDEA)
-    run = live.train_if_asked()
-    rule = rule_named(chosen[TOY_RULE])
-    say(
-        f"Here is a sentence with a blank: **{with_blank(words, place)}**. {rule.why} So *{letter(words[place])}* "
-        "belongs in the blank. Can the toy find this out?"
-        if rule.holds(words)
-        else f"Your letters **{as_text(words)}** do not follow the rule, so no letter is right. You see what the toy "
-        "expects."
-    )
-    live.offer(run)
-    if run is None:
-        say("The toy has random weights and has learned nothing yet:")
-        draw(partial(letters, before, words, place), "toy-blank")
-    else:
-        _show_states(run, words, place)
-        say("A real model learns in the same way. The small models of this lab took thousands of such steps.")
-        code(plan.what.draw, logits, train)
-
-
-@st.fragment
-def _show_states(run: TrainingRun, words: tuple[int, ...], place: int) -> None:
-    """Show the loss, the letters and the heads after the slider's step; the slider redraws only this part."""
-    stages = {each.step: each for each in run.stages}
-    step = st.select_slider("After training step", list(stages), max(stages), key=f"_stage.{run.plan.steps}")
-    now = stages.get(step, run.latest)
-    left, right_side = st.columns(2)
-    with left:
-        draw(partial(falling, run, now.step), "toy-loss")
-    with right_side:
-        draw(partial(letters, now.model, words, place), "toy-blank")
-    say("Where do the heads look from the blank? Compare with the random weights of step 0.")
-    draw(partial(from_blank, now.model, words, place, now.step), "toy-maps")
-    if told := on_right_letter(now, words, place):
-        say(told)
-    meaning(said(run.kept[0], now, words, place))

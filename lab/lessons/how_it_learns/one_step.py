@@ -47,6 +47,49 @@ _APART = 0.01  # positions of the slider
 _RATE, _WEIGHT = "_learning_rate", "_one_weight"
 
 
+def show(view: LessonRun) -> None:
+    """Show the valley of one weight with its slope, then a step of all weights."""
+    plan = toy_runs.blank_plan(view.page.selection)
+    idea(IDEA)
+    _show_weight(plan)
+    say(ALL)
+    _show_rate(plan)
+    say(BATCH.format(count=sentences(plan)))
+    ask_beside(LESSON, which_way())
+    code(one_step.slope, one_step.descent)
+
+
+@st.fragment
+def _show_weight(plan: Plan) -> None:
+    """Draw the loss over one weight; the slider and the button move the weight, and redraw only this part."""
+    found = one_step.weight(plan)
+    middle = round(found.value, 2)  # the ends are multiples of the step: otherwise Streamlit's slider leaves its range
+    low, high = round(middle - REACH, 2), round(middle + REACH, 2)
+    key = f"{_WEIGHT}.{plan.what.id}.{plan.seed}.{plan.layers}.{plan.heads}"
+    st.session_state.setdefault(key, middle)
+
+    def nudge() -> None:
+        here = st.session_state[key]
+        st.session_state[key] = min(high, max(low, here - _STEP * slope(plan, here).gradient))
+
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        say(f"The weight is {name_of(plan, found)} (lesson 2).")
+        st.button("One nudge downhill", icon=":material/south_east:", on_click=nudge, key="_nudge")
+    value = st.slider("The weight", low, high, step=_APART, key=key, format="%.2f")
+    draw(partial(valley, plan, value), "valley")
+    here = slope(plan, value)
+    meaning(said(here))
+    st.caption(checked(here))
+
+
+@st.fragment
+def _show_rate(plan: Plan) -> None:
+    """Draw the loss after a step of all weights; the slider chooses the learning rate."""
+    rate = st.select_slider("Learning rate", RATES, 0.01, key=_RATE, format_func=lambda each: f"{each:g}")
+    draw(partial(by_rate, plan, rate), "rates")
+    say_more(said_of_step(taken(plan, rate)))
+
+
 def name_of(plan: Plan, weight: Weight) -> str:
     """Name the weight: a number in the vector of a letter, or of the blank."""
     owner = "the blank" if weight.row == hidden_id(plan.vocabulary) else f"the letter *{letter(weight.row)}*"
@@ -185,46 +228,3 @@ def too_far() -> Question:
         ),
         mixed=True,
     )
-
-
-def show(view: LessonRun) -> None:
-    """Show the valley of one weight with its slope, then a step of all weights."""
-    plan = toy_runs.blank_plan(view.page.selection)
-    idea(IDEA)
-    _show_weight(plan)
-    say(ALL)
-    _show_rate(plan)
-    say(BATCH.format(count=sentences(plan)))
-    ask_beside(LESSON, which_way())
-    code(one_step.slope, one_step.descent)
-
-
-@st.fragment
-def _show_weight(plan: Plan) -> None:
-    """Draw the loss over one weight; the slider and the button move the weight, and redraw only this part."""
-    found = one_step.weight(plan)
-    middle = round(found.value, 2)  # the ends are multiples of the step: otherwise Streamlit's slider leaves its range
-    low, high = round(middle - REACH, 2), round(middle + REACH, 2)
-    key = f"{_WEIGHT}.{plan.what.id}.{plan.seed}.{plan.layers}.{plan.heads}"
-    st.session_state.setdefault(key, middle)
-
-    def nudge() -> None:
-        here = st.session_state[key]
-        st.session_state[key] = min(high, max(low, here - _STEP * slope(plan, here).gradient))
-
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        say(f"The weight is {name_of(plan, found)} (lesson 2).")
-        st.button("One nudge downhill", icon=":material/south_east:", on_click=nudge, key="_nudge")
-    value = st.slider("The weight", low, high, step=_APART, key=key, format="%.2f")
-    draw(partial(valley, plan, value), "valley")
-    here = slope(plan, value)
-    meaning(said(here))
-    st.caption(checked(here))
-
-
-@st.fragment
-def _show_rate(plan: Plan) -> None:
-    """Draw the loss after a step of all weights; the slider chooses the learning rate."""
-    rate = st.select_slider("Learning rate", RATES, 0.01, key=_RATE, format_func=lambda each: f"{each:g}")
-    draw(partial(by_rate, plan, rate), "rates")
-    say_more(said_of_step(taken(plan, rate)))

@@ -43,33 +43,6 @@ SENTENCE = (3, 1, 6, 2, 5, 4, 8, 7)  # letters in no order, each once
 PLAN = Plan("previous", layers=1, vocabulary=8, max_length=8, seed=0, heads=1)
 
 
-def head_map(model: LoadedModel) -> Heatmap:
-    """Draw where each letter of the sentence looks."""
-    return attention.attention_map(number_run(model, as_text(SENTENCE)), 0, 0, title="Where the head looks")
-
-
-def one_back(model: LoadedModel) -> float:
-    """The share that a letter gives to the letter before it, on average."""
-    return float(number_run(model, as_text(SENTENCE)).attention[0, 0].diagonal(-1).mean())
-
-
-def falling(run: TrainingRun, step: int) -> Figure:
-    """Draw the loss on new sentences over the steps of the training, and mark one step."""
-    steps, losses, _ = zip(*run.curve, strict=True)
-    mark = {"chosen step": (float(step), losses[steps.index(step)])}
-    x, y = AxisPlaces("Step of training", steps), Scale("Loss", (0.0, math.ceil(2 * max(losses)) / 2), ".2f")
-    return marked_lines({"Loss on new sentences": losses}, mark, x, y, title="The loss falls", log=False)
-
-
-def said(first: Snapshot, now: Snapshot) -> str:
-    """Say how much the head looks one letter back, and what became of the loss."""
-    share = one_back(now.model)
-    told = READING.format(
-        step=now.step, now=share, first=one_back(first.model), before=first.loss, after=now.loss
-    )  # fmt: skip
-    return told + WRITTEN * (share >= LEAST)
-
-
 def show(ask: Callable[[], bool]) -> None:
     """Show the head of the untrained toy; ``ask`` where it will look; show the training, and any state of it.
 
@@ -101,3 +74,30 @@ def _show_states(run: TrainingRun) -> None:
     with right:
         draw(partial(falling, run, now.step), "toy-loss")
     meaning(said(run.kept[0], now))
+
+
+def head_map(model: LoadedModel) -> Heatmap:
+    """Draw where each letter of the sentence looks."""
+    return attention.attention_map(number_run(model, as_text(SENTENCE)), 0, 0, title="Where the head looks")
+
+
+def one_back(model: LoadedModel) -> float:
+    """The share that a letter gives to the letter before it, on average."""
+    return float(number_run(model, as_text(SENTENCE)).attention[0, 0].diagonal(-1).mean())
+
+
+def falling(run: TrainingRun, step: int) -> Figure:
+    """Draw the loss on new sentences over the steps of the training, and mark one step."""
+    steps, losses, _ = zip(*run.curve, strict=True)
+    mark = {"chosen step": (float(step), losses[steps.index(step)])}
+    x, y = AxisPlaces("Step of training", steps), Scale("Loss", (0.0, math.ceil(2 * max(losses)) / 2), ".2f")
+    return marked_lines({"Loss on new sentences": losses}, mark, x, y, title="The loss falls", log=False)
+
+
+def said(first: Snapshot, now: Snapshot) -> str:
+    """Say how much the head looks one letter back, and what became of the loss."""
+    share = one_back(now.model)
+    told = READING.format(
+        step=now.step, now=share, first=one_back(first.model), before=first.loss, after=now.loss
+    )  # fmt: skip
+    return told + WRITTEN * (share >= LEAST)

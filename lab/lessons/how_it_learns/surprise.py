@@ -47,6 +47,20 @@ model gave everything to the right word, and the less the word got, the larger i
 mean."""
 
 
+def show(view: PredictionView) -> Trace:
+    """Let the learner say which word is right, and show the loss on its curve; then the mean over the sentence."""
+    idea(IDEA)
+    offered = _words(view)
+    names = list(offered)
+    selection.fit_name(WORD, names, names[0])
+    word = offered[WORD.menu("The right word", names, names[0], width=260)]
+    draw(partial(curve, view.trace, view.place, word.token_id), "loss")
+    meaning(said(view.trace, view.place, word.token_id))
+    say(NAMES)
+    code(surprise)
+    return view.trace
+
+
 def untrained(model: LoadedModel) -> bool:
     """Return whether a model has learned nothing yet."""
     return twin_of(model.id) is not None or model.id.startswith("toy-untrained")
@@ -129,17 +143,3 @@ def _words(view: PredictionView) -> Mapping[str, Candidate]:
     for each in (*first, *view.best(_OFFERED)):
         found.setdefault(each.word, candidate(view.prediction, each.token_id, tokenizer))
     return found
-
-
-def show(view: PredictionView) -> Trace:
-    """Let the learner say which word is right, and show the loss on its curve; then the mean over the sentence."""
-    idea(IDEA)
-    offered = _words(view)
-    names = list(offered)
-    selection.fit_name(WORD, names, names[0])
-    word = offered[WORD.menu("The right word", names, names[0], width=260)]
-    draw(partial(curve, view.trace, view.place, word.token_id), "loss")
-    meaning(said(view.trace, view.place, word.token_id))
-    say(NAMES)
-    code(surprise)
-    return view.trace

@@ -57,6 +57,48 @@ _NO_CAUSE = (
 )
 
 
+def show(view: LessonRun) -> Trace | None:
+    """Let the learner choose a prepared sentence, and show the counts beside the model's answer."""
+    model = view.trace.model
+    idea(IDEA)
+    names = sorted([each.text for each in offered(model)], key=lambda text: text != _FIRST)
+    if not names:
+        say("The vocabulary of this model has too few of the counted words. Choose another model in the sidebar.")
+        return None
+    selection.fit_name(GAP, names, names[0])
+    text = GAP.menu("Sentence with a blank", names, names[0])
+    prepared = next(each for each in PREPARED if each.text == text)
+    run = partial(runs.run, model.id, pair="", changes=Interventions())
+    asked_at = blank_at(run, model, text.replace(WRITTEN, BLANK))
+    found = None if asked_at is None else answer(*asked_at, prepared)
+    if asked_at is None or found is None:
+        return None
+    _show_both(found, *asked_at)
+    meaning(said(found))
+    say(source(model))
+    show_definition(found)
+    if _NOWHERE in names:
+        try_this("the texts have none of these words right after *two plus two is*.", "Two plus two", {GAP: _NOWHERE})
+    return asked_at[0]
+
+
+def _show_both(found: CountedAnswer, traced: Trace, place: int) -> None:
+    """Draw the counts and the probabilities side by side, with one list of words."""
+    left, right = st.columns(2)
+    with left:
+        draw(partial(in_the_texts, traced, place, found.prepared.text), "counts")
+    with right:
+        draw(partial(in_the_model, traced, place, found.prepared.text), "answer")
+    told = []
+    if traced.model.config.causal:
+        told.append(f"This model reads only {quoted(traced.text)}, and says what follows.")
+    missing = [quoted(word) for word in found.prepared.words if word not in found.words]
+    if missing:
+        told.append(f"Left out, because this model has no token for it: {listed(missing)}.")
+    if told:
+        st.caption(" ".join(told))
+
+
 @dataclass(frozen=True)
 class CountedAnswer:
     """A model's answer in a prepared blank, and the counted words that the model knows, the most frequent first.
@@ -201,48 +243,6 @@ def why_this_word() -> Question:
         ),
         mixed=True,
     )
-
-
-def show(view: LessonRun) -> Trace | None:
-    """Let the learner choose a prepared sentence, and show the counts beside the model's answer."""
-    model = view.trace.model
-    idea(IDEA)
-    names = sorted([each.text for each in offered(model)], key=lambda text: text != _FIRST)
-    if not names:
-        say("The vocabulary of this model has too few of the counted words. Choose another model in the sidebar.")
-        return None
-    selection.fit_name(GAP, names, names[0])
-    text = GAP.menu("Sentence with a blank", names, names[0])
-    prepared = next(each for each in PREPARED if each.text == text)
-    run = partial(runs.run, model.id, pair="", changes=Interventions())
-    asked_at = blank_at(run, model, text.replace(WRITTEN, BLANK))
-    found = None if asked_at is None else answer(*asked_at, prepared)
-    if asked_at is None or found is None:
-        return None
-    _show_both(found, *asked_at)
-    meaning(said(found))
-    say(source(model))
-    show_definition(found)
-    if _NOWHERE in names:
-        try_this("the texts have none of these words right after *two plus two is*.", "Two plus two", {GAP: _NOWHERE})
-    return asked_at[0]
-
-
-def _show_both(found: CountedAnswer, traced: Trace, place: int) -> None:
-    """Draw the counts and the probabilities side by side, with one list of words."""
-    left, right = st.columns(2)
-    with left:
-        draw(partial(in_the_texts, traced, place, found.prepared.text), "counts")
-    with right:
-        draw(partial(in_the_model, traced, place, found.prepared.text), "answer")
-    told = []
-    if traced.model.config.causal:
-        told.append(f"This model reads only {quoted(traced.text)}, and says what follows.")
-    missing = [quoted(word) for word in found.prepared.words if word not in found.words]
-    if missing:
-        told.append(f"Left out, because this model has no token for it: {listed(missing)}.")
-    if told:
-        st.caption(" ".join(told))
 
 
 def show_definition(found: CountedAnswer) -> None:

@@ -65,6 +65,37 @@ NO_BLANK = "To see what a cut changes, write a blank (_), and choose its sentenc
 LOOKS, TOP = 0.5, 4  # heads that give a word less than this do not look there; the words of a run that are drawn
 
 
+def show(view: SentencesView) -> None:
+    """Show a head from sentence to sentence beside the mean over all heads; then cut the link that it shows."""
+    trace, a, b = view.trace, view.a, view.b
+    head = view.page.head_controls(trace, first_head)
+    story = is_story(trace, EXAMPLE) and head == STORY_HEAD and (a, b) == (1, 0)
+    say(f"{STORY_IDEA} " * story + IDEA.format(head=name(head), a=a + 1, b=b + 1))
+    show_tokens(view, head)
+    one, mean = st.columns(2)
+    with one:
+        draw(partial(block, trace, a, b, head), "block-head")
+    with mean:
+        draw(partial(block, trace, a, b, AVERAGE, top=1.0), "block-mean")
+    found = reading(trace, a, b, head)
+    meaning(f"{found} {STORY}" if story else found)
+    if view.toy or not ask_beside(LESSON, whose_link()):
+        return
+    link = asked(trace, a, b, head)
+    if link is None:
+        say(NO_BLANK)
+        return
+    say(CUT.format(query=spoken(trace, link[0]), key=spoken(trace, link[1])))
+    draw(partial(what_is_left, trace, *link, head), "links-cut")
+    say_more(left(trace, *link, head))
+    if story:
+        *_, two, _, around = cut_links(trace, *link, head)
+        say_more(STORY_CUT.format(two=two.kept, around=around.kept))
+        say_more(LIST)
+    caption(CAVEAT)
+    code(Interventions.steps)
+
+
 @dataclass(frozen=True)
 class Strongest:
     """The largest weight of a head from a sentence to another: query and key (from 0), and the same link elsewhere.
@@ -222,34 +253,3 @@ def left(trace: Trace, place: int, key: int, head: Head) -> str:
     words = {"query": spoken(trace, place), "key": spoken(trace, key), "head": name(head)}
     kept = {"before": plain.kept, "one": one.kept, "every": every.kept, "p": first.probability}
     return LEFT.format(word=quoted(plain.best[0].word), other=quoted(first.word), **words, **kept)
-
-
-def show(view: SentencesView) -> None:
-    """Show a head from sentence to sentence beside the mean over all heads; then cut the link that it shows."""
-    trace, a, b = view.trace, view.a, view.b
-    head = view.page.head_controls(trace, first_head)
-    story = is_story(trace, EXAMPLE) and head == STORY_HEAD and (a, b) == (1, 0)
-    say(f"{STORY_IDEA} " * story + IDEA.format(head=name(head), a=a + 1, b=b + 1))
-    show_tokens(view, head)
-    one, mean = st.columns(2)
-    with one:
-        draw(partial(block, trace, a, b, head), "block-head")
-    with mean:
-        draw(partial(block, trace, a, b, AVERAGE, top=1.0), "block-mean")
-    found = reading(trace, a, b, head)
-    meaning(f"{found} {STORY}" if story else found)
-    if view.toy or not ask_beside(LESSON, whose_link()):
-        return
-    link = asked(trace, a, b, head)
-    if link is None:
-        say(NO_BLANK)
-        return
-    say(CUT.format(query=spoken(trace, link[0]), key=spoken(trace, link[1])))
-    draw(partial(what_is_left, trace, *link, head), "links-cut")
-    say_more(left(trace, *link, head))
-    if story:
-        *_, two, _, around = cut_links(trace, *link, head)
-        say_more(STORY_CUT.format(two=two.kept, around=around.kept))
-        say_more(LIST)
-    caption(CAVEAT)
-    code(Interventions.steps)

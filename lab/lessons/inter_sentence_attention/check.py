@@ -38,6 +38,15 @@ SAME = "But with this link cut, the model still says {word} ({after:.2f})."
 MET = "With this link cut, {word} has {after:.2f}, and {other} comes first: the answer needs the look at {key}."
 
 
+def show(view: SentencesView) -> None:
+    """Ask the three questions, or those about the toy's heads, and set the challenge."""
+    if view.trace.model.id == PAIRED:
+        draw_checks(LESSON, pair_checks(*(text.split() for text in view.sentences.texts)))
+        return
+    draw_checks(LESSON, [each() for each in (hidden_by_a_mean, one_token_back, no_border)])
+    draw_challenge(LESSON, WANTED.format(looks=LOOKS), "Two sentences, with _ in the second", judge)
+
+
 @asks(
     basis=derivable(LESSON, "behind-a-cell", "the two figures, one head and the mean over all heads"),
     hint="How many heads are in the mean, and where does each of them look from the blank?",
@@ -162,12 +171,3 @@ def judge(entry: str) -> ChallengeVerdict:
     if row[key] < LOOKS:
         return ChallengeVerdict(met=False, said=(LOOKED + ASIDE).format(**seen))
     return ChallengeVerdict(met=other != best, said=(LOOKED + (SAME if other == best else MET)).format(**seen))
-
-
-def show(view: SentencesView) -> None:
-    """Ask the three questions, or those about the toy's heads, and set the challenge."""
-    if view.trace.model.id == PAIRED:
-        draw_checks(LESSON, pair_checks(*(text.split() for text in view.sentences.texts)))
-        return
-    draw_checks(LESSON, [each() for each in (hidden_by_a_mean, one_token_back, no_border)])
-    draw_challenge(LESSON, WANTED.format(looks=LOOKS), "Two sentences, with _ in the second", judge)

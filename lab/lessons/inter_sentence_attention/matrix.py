@@ -56,6 +56,39 @@ LEFT = ", each row divided by what is left"
 BEHIND = "Behind this cell: the weights from the tokens of sentence {a} to those of sentence {b}, {heads}{left}."
 
 
+def show(view: SentencesView) -> None:
+    """Draw the map in the chosen measure, and the tokens behind the chosen cell; ask what length does."""
+    trace, a, b = view.trace, view.a, view.b
+    with sidebar.controls():
+        choose_sinks(None if view.can_leave_out else ALONE)
+    left_out = view.can_leave_out and sinks_left_out()
+    story_text = is_story(trace, LONGER)
+    say(IDEA + STORY_IDEA * story_text)
+    show_tokens(view)
+    measure = MEASURE.choose("Measure")
+    draw(partial(sentence_map, trace, measure, (a, b), left_out), MATRIX, clickable=True)
+    removed = float(read(trace, view.sentences, left_out).removed[a])
+    st.caption(READINGS[measure] + WITHOUT.format(outside=view.outside, removed=removed, a=a + 1) * left_out + CLICK)
+    meaning(reading(trace, a, b, left_out))
+    _show_behind(view, measure, left_out)
+    if ask_beside(LESSON, longer_gets_more()):
+        if story_text and left_out:
+            say_more(story(trace))
+        st.latex(formula(trace, a, b, left_out))
+        st.caption(MEAN_MAP.format(left=LEFT * left_out))
+        try_this("which is the largest single weight behind a cell?", "Maximum", {MEASURE: MAXIMUM})
+    code(between_sentences)
+
+
+def _show_behind(view: SentencesView, measure: str, left_out: bool) -> None:
+    """Draw the tokens behind the chosen cell: the mean over all heads, or the head with the largest weight."""
+    head = strongest_at(view.trace, view.a, view.b, left_out)[0]
+    heads, told = (head, f"in head {name(head)}") if measure == MAXIMUM else (AVERAGE, "as a mean over all heads")
+    draw(partial(block, view.trace, view.a, view.b, heads, left_out), "behind-cell")
+    left = f"; without {view.outside}, each row is divided by what is left" * left_out
+    caption(BEHIND.format(a=view.a + 1, b=view.b + 1, heads=told, left=left))
+
+
 def strongest_at(trace: Trace, a: int, b: int, left_out: bool) -> tuple[Head, int, int]:
     """Return the head, the query and the key (from 0) of the largest weight between two sentences."""
     layer, head, query, key = (int(each) for each in read(trace, split(trace), left_out).where[a, b])
@@ -119,36 +152,3 @@ def longer_gets_more() -> Question:
         ),
         mixed=True,
     )
-
-
-def show(view: SentencesView) -> None:
-    """Draw the map in the chosen measure, and the tokens behind the chosen cell; ask what length does."""
-    trace, a, b = view.trace, view.a, view.b
-    with sidebar.controls():
-        choose_sinks(None if view.can_leave_out else ALONE)
-    left_out = view.can_leave_out and sinks_left_out()
-    story_text = is_story(trace, LONGER)
-    say(IDEA + STORY_IDEA * story_text)
-    show_tokens(view)
-    measure = MEASURE.choose("Measure")
-    draw(partial(sentence_map, trace, measure, (a, b), left_out), MATRIX, clickable=True)
-    removed = float(read(trace, view.sentences, left_out).removed[a])
-    st.caption(READINGS[measure] + WITHOUT.format(outside=view.outside, removed=removed, a=a + 1) * left_out + CLICK)
-    meaning(reading(trace, a, b, left_out))
-    _show_behind(view, measure, left_out)
-    if ask_beside(LESSON, longer_gets_more()):
-        if story_text and left_out:
-            say_more(story(trace))
-        st.latex(formula(trace, a, b, left_out))
-        st.caption(MEAN_MAP.format(left=LEFT * left_out))
-        try_this("which is the largest single weight behind a cell?", "Maximum", {MEASURE: MAXIMUM})
-    code(between_sentences)
-
-
-def _show_behind(view: SentencesView, measure: str, left_out: bool) -> None:
-    """Draw the tokens behind the chosen cell: the mean over all heads, or the head with the largest weight."""
-    head = strongest_at(view.trace, view.a, view.b, left_out)[0]
-    heads, told = (head, f"in head {name(head)}") if measure == MAXIMUM else (AVERAGE, "as a mean over all heads")
-    draw(partial(block, view.trace, view.a, view.b, heads, left_out), "behind-cell")
-    left = f"; without {view.outside}, each row is divided by what is left" * left_out
-    caption(BEHIND.format(a=view.a + 1, b=view.b + 1, heads=told, left=left))

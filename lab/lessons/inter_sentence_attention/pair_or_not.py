@@ -26,6 +26,23 @@ READING = "Sentence {a} gives sentence {b} **{one:.0%}** of its attention in one
 OTHERWISE = "The lab cannot compare the two: it would divide them into other sentences, or they are too long."
 
 
+def show(view: SentencesView) -> Trace | None:
+    """Draw the map of sentences in both runs; return the run of the pair."""
+    say(IDEA)
+    show_tokens(view)
+    found = both(view.trace)
+    if found is None:
+        st.info(OTHERWISE, icon=":material/edit:")
+        return None
+    for column, each, name in zip(st.columns(2), found, ("one text", "a pair"), strict=True):
+        with column:
+            call = partial(matrix, each, MASS, (view.a, view.b), f"Read as {name}", 1.0, True)
+            draw(call, f"read-as-{name[-4:]}")
+    meaning(reading(*found, view.a, view.b))
+    caption(SIZES.format(one=len(found[0]), two=len(found[1])))
+    return found[1]
+
+
 @once
 def both(trace: Trace) -> tuple[Trace, Trace] | None:
     """Run a text as one text and as a pair, whose first text is the first sentence; None if the sentences differ."""
@@ -42,20 +59,3 @@ def reading(one: Trace, two: Trace, a: int, b: int) -> str:
     """State the share from sentence ``a`` to sentence ``b`` in both runs."""
     shares = [float(read(each, split(each), left_out=True).mass[a, b]) for each in (one, two)]
     return READING.format(a=a + 1, b=b + 1, one=shares[0], two=shares[1])
-
-
-def show(view: SentencesView) -> Trace | None:
-    """Draw the map of sentences in both runs; return the run of the pair."""
-    say(IDEA)
-    show_tokens(view)
-    found = both(view.trace)
-    if found is None:
-        st.info(OTHERWISE, icon=":material/edit:")
-        return None
-    for column, each, name in zip(st.columns(2), found, ("one text", "a pair"), strict=True):
-        with column:
-            call = partial(matrix, each, MASS, (view.a, view.b), f"Read as {name}", 1.0, True)
-            draw(call, f"read-as-{name[-4:]}")
-    meaning(reading(*found, view.a, view.b))
-    caption(SIZES.format(one=len(found[0]), two=len(found[1])))
-    return found[1]

@@ -52,6 +52,12 @@ OTHERWISE = (
 BETWEEN = "Swap what 6-4 and 6-6 bring, as in lesson 4, and the model says {swapped}: neither word."
 
 
+def show(view: LessonRun) -> None:
+    """Ask the three questions, and draw the challenge."""
+    draw_checks(LESSON, [each() for each in (negated, why_hidden, shifted)])
+    draw_challenge(LESSON, WANTED, "A sentence with France and _", look_at_entry)
+
+
 @asks(
     basis=derivable(LESSON, "from-vector-to-word", "a probability says what the model would bet, not what is true"),
     hint="Compare both numbers: 0.38 without *not*, 0.66 with it.",
@@ -109,12 +115,6 @@ def why_hidden() -> Question | None:
         ),
         mixed=True,
     )
-
-
-def show(view: LessonRun) -> None:
-    """Ask the three questions, and draw the challenge."""
-    draw_checks(LESSON, [each() for each in (negated, why_hidden, shifted)])
-    draw_challenge(LESSON, WANTED, "A sentence with France and _", look_at_entry)
 
 
 def look_at_entry(entry: str) -> ChallengeVerdict:

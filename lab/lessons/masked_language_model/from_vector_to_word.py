@@ -46,6 +46,51 @@ BET = "A probability says what the model would bet, not what is true. For Italy,
 _ITALY = "The capital of Italy is [MASK]."
 
 
+def show(view: PredictionView) -> Trace:
+    """Show how the last vector becomes logits and probabilities."""
+    prediction = view.prediction.at(TEMPERATURE.chosen() if view.causal else 1.0)
+    head = view.model.vocabulary_head
+    prepares = _PREPARES if head.w is not None else _SCALES * view.model.config.pre_norm
+    bias = _BIAS * (head.bias is not None)
+    say(_HEAD.format(numbers=view.model.config.width, prepares=prepares, bias=bias))
+    _show_logits(view)
+    say(_SOFTMAX)
+    if predict(LESSON, others_fall()):
+        _show_probabilities(view, prediction)
+    code(forward.vocabulary_logits, Prediction)
+    return view.trace
+
+
+def _show_logits(view: PredictionView) -> None:
+    """Show the logits of the best words, and how the largest one is made."""
+    best = view.best(_ROWS)
+    logits = {"word": [each.word for each in best], "logit": [each.logit for each in best]}
+    with st.container(width=_WIDTH):
+        show_numbers(pd.DataFrame(logits), logit="%.3f")
+    numbers = {"vocabulary": view.model.config.vocabulary, "logit": best[0].logit}
+    told = LARGEST.format(first=quoted(best[0].word), **numbers)
+    if tells_story(view):
+        steps = predictions.head_steps(view.trace, view.place)
+        (part,) = predictions.logit_parts(view.trace, steps, [best[0].token_id])
+        told += f" {SUM.format(product=part.product, bias=part.bias)}"
+    st.caption(told)
+
+
+def _show_probabilities(view: PredictionView, prediction: Prediction) -> None:
+    """Draw the bars with the slider; the word whose logit moves is first the word of the question."""
+    shown = candidates(prediction, 10, view.model.tokenizer)
+    first, second = shown[:2]
+    chosen = show_softmax(shown, prediction, second.token_id)
+    meaning(ratio(prediction, view) + (f" {MANY.format(p=first.probability)}" if tells_story(view) else ""))
+    if tells_story(view):
+        caption(BET)
+        try_this("ask for another capital.", "The capital of Italy is ▢", {TEXT: _ITALY})
+    with st.expander("One probability, written out", icon=":material/function:", on_change="rerun", key="_sum") as sums:
+        if sums.open:
+            st.latex(written_out(chosen, prediction))
+            st.caption("The lab subtracts the largest logit. This keeps the numbers small and changes no probability.")
+
+
 @asks(
     basis=derivable(LESSON, "from-vector-to-word", "softmax divides by the sum over all words"),
     hint="All probabilities add up to 1.",
@@ -102,51 +147,6 @@ def shifted() -> Question | None:
         ),
         mixed=True,
     )
-
-
-def show(view: PredictionView) -> Trace:
-    """Show how the last vector becomes logits and probabilities."""
-    prediction = view.prediction.at(TEMPERATURE.chosen() if view.causal else 1.0)
-    head = view.model.vocabulary_head
-    prepares = _PREPARES if head.w is not None else _SCALES * view.model.config.pre_norm
-    bias = _BIAS * (head.bias is not None)
-    say(_HEAD.format(numbers=view.model.config.width, prepares=prepares, bias=bias))
-    _show_logits(view)
-    say(_SOFTMAX)
-    if predict(LESSON, others_fall()):
-        _show_probabilities(view, prediction)
-    code(forward.vocabulary_logits, Prediction)
-    return view.trace
-
-
-def _show_logits(view: PredictionView) -> None:
-    """Show the logits of the best words, and how the largest one is made."""
-    best = view.best(_ROWS)
-    logits = {"word": [each.word for each in best], "logit": [each.logit for each in best]}
-    with st.container(width=_WIDTH):
-        show_numbers(pd.DataFrame(logits), logit="%.3f")
-    numbers = {"vocabulary": view.model.config.vocabulary, "logit": best[0].logit}
-    told = LARGEST.format(first=quoted(best[0].word), **numbers)
-    if tells_story(view):
-        steps = predictions.head_steps(view.trace, view.place)
-        (part,) = predictions.logit_parts(view.trace, steps, [best[0].token_id])
-        told += f" {SUM.format(product=part.product, bias=part.bias)}"
-    st.caption(told)
-
-
-def _show_probabilities(view: PredictionView, prediction: Prediction) -> None:
-    """Draw the bars with the slider; the word whose logit moves is first the word of the question."""
-    shown = candidates(prediction, 10, view.model.tokenizer)
-    first, second = shown[:2]
-    chosen = show_softmax(shown, prediction, second.token_id)
-    meaning(ratio(prediction, view) + (f" {MANY.format(p=first.probability)}" if tells_story(view) else ""))
-    if tells_story(view):
-        caption(BET)
-        try_this("ask for another capital.", "The capital of Italy is ▢", {TEXT: _ITALY})
-    with st.expander("One probability, written out", icon=":material/function:", on_change="rerun", key="_sum") as sums:
-        if sums.open:
-            st.latex(written_out(chosen, prediction))
-            st.caption("The lab subtracts the largest logit. This keeps the numbers small and changes no probability.")
 
 
 def ratio(prediction: Prediction, view: PredictionView) -> str:

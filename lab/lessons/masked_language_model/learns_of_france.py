@@ -76,41 +76,6 @@ KEYS = ("The keys to the cabinet [MASK] on the table.", "The key to the cabinet 
 WHOSE = {"country": "the country", "blank": "the blank", "other tokens": "all other tokens at once"}
 
 
-@asks(
-    basis=bet(
-        "Attention spreads the country over all tokens at once.",
-        "The blank collects a little of the country in every layer.",
-        "The country stays in its own vector until a late layer brings it.",
-    ),
-    hint="In which layer did heads look from the blank at *France* (lesson 4)?",
-)
-def when_it_learns() -> Question | None:
-    """Ask how long the country's own vector decides."""
-    return Question(
-        "when-it-learns",
-        "Put the vector of *Russia* from *The capital of Russia is ▢.* in the place of *France*’s in *The capital of "
-        "France is ▢.* You can do this before layer 1, or after any layer. When does the model answer *moscow* then?",
-        (
-            Option(
-                "Only at first: attention spreads the country at once",
-                "Every layer lets all tokens look at *France*, so this may seem likely. But what they take from it "
-                "early does not decide the answer.",
-            ),
-            Option(
-                "Less and less with each layer, as the blank collects",
-                "A sum that grows layer by layer could work so. But before layer 6, the blank’s own vector never "
-                "brings *moscow*, and changes *paris* little.",
-            ),
-            Option(
-                "Until layer 6, which brings it to the blank",
-                "Before layer 6, the answer becomes *moscow*. Heads of layer 6 bring it from this vector to the blank.",
-                correct=True,
-            ),
-        ),
-        mixed=True,
-    )
-
-
 def show(view: PredictionView) -> Trace:
     """Show what the model says if one vector comes from another sentence, and the same over the list of countries."""
     ours = tells_story(view)
@@ -154,6 +119,50 @@ def _show_map(view: PredictionView, text: str) -> bool:
     return True
 
 
+def _show_list(told: CourseStory | None) -> None:
+    """Show in how many pairs of countries the other capital wins, by the vector that is exchanged."""
+    if told is None:
+        return
+    say(LISTED.format(countries=len(told.named), pairs=told.change("blank", 0).pairs))
+    show_table(counted(told))
+    say(CITED)
+
+
+@asks(
+    basis=bet(
+        "Attention spreads the country over all tokens at once.",
+        "The blank collects a little of the country in every layer.",
+        "The country stays in its own vector until a late layer brings it.",
+    ),
+    hint="In which layer did heads look from the blank at *France* (lesson 4)?",
+)
+def when_it_learns() -> Question | None:
+    """Ask how long the country's own vector decides."""
+    return Question(
+        "when-it-learns",
+        "Put the vector of *Russia* from *The capital of Russia is ▢.* in the place of *France*’s in *The capital of "
+        "France is ▢.* You can do this before layer 1, or after any layer. When does the model answer *moscow* then?",
+        (
+            Option(
+                "Only at first: attention spreads the country at once",
+                "Every layer lets all tokens look at *France*, so this may seem likely. But what they take from it "
+                "early does not decide the answer.",
+            ),
+            Option(
+                "Less and less with each layer, as the blank collects",
+                "A sum that grows layer by layer could work so. But before layer 6, the blank’s own vector never "
+                "brings *moscow*, and changes *paris* little.",
+            ),
+            Option(
+                "Until layer 6, which brings it to the blank",
+                "Before layer 6, the answer becomes *moscow*. Heads of layer 6 bring it from this vector to the blank.",
+                correct=True,
+            ),
+        ),
+        mixed=True,
+    )
+
+
 def most(trace: Trace, place: int, other: Trace) -> str:
     """Say which vector, before the last layer's end, makes the other sentence's word most probable."""
     shares = exchanged(trace, place, other)
@@ -165,15 +174,6 @@ def most(trace: Trace, place: int, other: Trace) -> str:
         after=f"after layer {layer}" if layer else "at first",
         whole=float(shares[-1, place]),
     )
-
-
-def _show_list(told: CourseStory | None) -> None:
-    """Show in how many pairs of countries the other capital wins, by the vector that is exchanged."""
-    if told is None:
-        return
-    say(LISTED.format(countries=len(told.named), pairs=told.change("blank", 0).pairs))
-    show_table(counted(told))
-    say(CITED)
 
 
 def counted(told: CourseStory) -> pd.DataFrame:

@@ -39,14 +39,6 @@ _LIMITS = (
 )
 
 
-def unsure(trace: Trace, found: Likelihood) -> str:
-    """Put a perplexity into plain words, and name the token with the smallest probability."""
-    worst = min(found.scores, key=lambda score: score.log_probability)
-    word = f"{quoted(word_of(trace.model.tokenizer, worst.token_id))} ({worst.place + 1})"
-    name = "pseudo-perplexity" if found.pseudo else "perplexity"
-    return READING.format(name=name, value=found.perplexity, worst=word, p=share(worst.probability))
-
-
 def show(trace: Trace) -> Trace:
     """Show the (pseudo-)log-likelihood of the text: its meaning, its sum, and the part of each token."""
     _show_likelihood(trace)
@@ -101,13 +93,6 @@ def _show_found(trace: Trace, count: int) -> Likelihood | None:
     return scoring.latest
 
 
-def _score_all(trace: Trace, scoring: Scoring, tell: ProgressFunction) -> None:
-    """Score the tokens that are missing, and report the progress after each batch."""
-    while not scoring.finished:
-        scoring.step(trace)
-        tell(0.0 if scoring.latest is None else scoring.latest.done)
-
-
 def _show_sum(found: Likelihood) -> None:
     kind = "Pseudo-log-likelihood" if found.pseudo else "Log-likelihood"
     perplexity = "pseudo-perplexity" if found.pseudo else "perplexity"
@@ -122,3 +107,18 @@ def _show_sum(found: Likelihood) -> None:
         rf"\begin{{aligned}} \text{{{perplexity}}} &= e^{{-\frac{{1}}{{n}} \sum_i \ln P(t_i \mid {given})}} \\"
         rf"&= e^{{-({found.total:.2f}) / {n}}} = e^{{{-found.mean:.3f}}} \\ &= {value} \end{{aligned}}"
     )
+
+
+def unsure(trace: Trace, found: Likelihood) -> str:
+    """Put a perplexity into plain words, and name the token with the smallest probability."""
+    worst = min(found.scores, key=lambda score: score.log_probability)
+    word = f"{quoted(word_of(trace.model.tokenizer, worst.token_id))} ({worst.place + 1})"
+    name = "pseudo-perplexity" if found.pseudo else "perplexity"
+    return READING.format(name=name, value=found.perplexity, worst=word, p=share(worst.probability))
+
+
+def _score_all(trace: Trace, scoring: Scoring, tell: ProgressFunction) -> None:
+    """Score the tokens that are missing, and report the progress after each batch."""
+    while not scoring.finished:
+        scoring.step(trace)
+        tell(0.0 if scoring.latest is None else scoring.latest.done)

@@ -71,10 +71,6 @@ def show(trace: Trace) -> Trace:
     return trace
 
 
-def _told(text: str) -> str:
-    return quoted(text if len(text) <= _LETTERS else text[: _LETTERS - 1] + "…")
-
-
 def _show_pairs(trace: Trace) -> None:
     """Offer two pairs to begin with, and the learner's own pair in the other order."""
     offers = {"A pair that follows": FOLLOWING[0], "A random pair": UNRELATED}
@@ -92,6 +88,10 @@ def _show_many(trace: Trace) -> None:
     texts = {"A": [first for first, _ in FOLLOWING], "B": [second for _, second in FOLLOWING]}
     show_numbers(pd.DataFrame({**texts, **values}))
     caption(counted(tried) + (f" {WRITTEN}" if trace.model.id == DEFAULT_MODEL else ""))
+
+
+def _told(text: str) -> str:
+    return quoted(text if len(text) <= _LETTERS else text[: _LETTERS - 1] + "…")
 
 
 def counted(tried: PairsTried) -> str:

@@ -53,6 +53,43 @@ its own, and training changed its weights (Ouyang et al. 2022). Still, it contin
 """
 
 
+def show(view: PredictionView) -> Trace:
+    """Write on, token by token, with temperature, top-k and top-p; then set BERT and GPT-2 side by side."""
+    trace, settings, seed = view.trace, _chosen_settings(), DRAW_SEED.chosen()
+    say(_TASK.format(model=quoted(trace.model.id)))
+    count = _choose_count((trace.model.id, trace.token_ids, view.place, settings, seed))
+    given = (view.place, count, settings, seed)
+    now = _written(trace, *given)
+    _show_text(view, now)
+    draw(partial(shares, trace, *given), "shares")
+    meaning(drawn(trace, now.found))
+    _show_controls()
+    say(_BESIDE)
+    with st.expander("What a chat model adds", icon=":material/chat:"):
+        say(_CHAT)
+    code(sampling.sample, sampling.continue_text, Sampling.drawn)
+    return trace
+
+
+def _show_text(view: PredictionView, now: Written) -> None:
+    """Show the end of the text that is read, and after it, bold, the tokens that were drawn."""
+    drawn = escaped(visible(now.drawn.removeprefix(" "), limit=None)) if now.drawn.strip(" ") else ""
+    space = " " if now.drawn.startswith(" ") else ""
+    text = masking.reading(view.trace, view.place, until=view.place)
+    st.markdown(f"{text}{space}**\u2068{drawn}\u2069**" if drawn else f"{text} …")
+    if now.over:
+        st.caption(_OVER)
+
+
+def _show_controls() -> None:
+    with sidebar.controls():
+        st.caption(_SETTINGS)
+        choose_temperature()
+        TOP_K.choose("Top-k")
+        TOP_P.choose("Top-p")
+        DRAW_SEED.choose("Seed of the draws")
+
+
 @dataclass(frozen=True, eq=False)
 class Written:
     """A text that is written on: the tokens drawn so far, and the distribution of the token after them.
@@ -91,24 +128,6 @@ def shares(trace: Trace, place: int, count: int, settings: SamplingSettings, see
     return bars(tokens, values, Scale("Share"), title=title)
 
 
-def show(view: PredictionView) -> Trace:
-    """Write on, token by token, with temperature, top-k and top-p; then set BERT and GPT-2 side by side."""
-    trace, settings, seed = view.trace, _chosen_settings(), DRAW_SEED.chosen()
-    say(_TASK.format(model=quoted(trace.model.id)))
-    count = _choose_count((trace.model.id, trace.token_ids, view.place, settings, seed))
-    given = (view.place, count, settings, seed)
-    now = _written(trace, *given)
-    _show_text(view, now)
-    draw(partial(shares, trace, *given), "shares")
-    meaning(drawn(trace, now.found))
-    _show_controls()
-    say(_BESIDE)
-    with st.expander("What a chat model adds", icon=":material/chat:"):
-        say(_CHAT)
-    code(sampling.sample, sampling.continue_text, Sampling.drawn)
-    return trace
-
-
 def drawn(trace: Trace, found: Sampling) -> str:
     """Say how many tokens can be drawn, and the share of the most probable one."""
     first = int(found.kept[0])
@@ -137,26 +156,7 @@ def _choose_count(wanted: object) -> int:
     return count
 
 
-def _show_text(view: PredictionView, now: Written) -> None:
-    """Show the end of the text that is read, and after it, bold, the tokens that were drawn."""
-    drawn = escaped(visible(now.drawn.removeprefix(" "), limit=None)) if now.drawn.strip(" ") else ""
-    space = " " if now.drawn.startswith(" ") else ""
-    text = masking.reading(view.trace, view.place, until=view.place)
-    st.markdown(f"{text}{space}**\u2068{drawn}\u2069**" if drawn else f"{text} …")
-    if now.over:
-        st.caption(_OVER)
-
-
 def _chosen_settings() -> SamplingSettings:
     """The settings of the controls, which are all in the URL."""
     words = TOP_K.chosen()
     return SamplingSettings(TEMPERATURE.chosen(), None if words == EVERY_WORD else int(words), float(TOP_P.chosen()))
-
-
-def _show_controls() -> None:
-    with sidebar.controls():
-        st.caption(_SETTINGS)
-        choose_temperature()
-        TOP_K.choose("Top-k")
-        TOP_P.choose("Top-p")
-        DRAW_SEED.choose("Seed of the draws")

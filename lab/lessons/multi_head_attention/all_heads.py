@@ -37,6 +37,18 @@ All others look most at [CLS], [SEP], the full stop, or the blank itself. The ne
 the same word can bring different things."""
 
 
+def show(view: OneHead) -> None:
+    """Show where every head of the model looks most from one token."""
+    at = view.layer.index, view.head, view.query
+    say(IDEA.format(query=spoken(view.trace, view.query)))
+    show_sentence(view)
+    draw(partial(favourites, view.trace, *at), ROWS, clickable=True)
+    caption(f"{head_name(at[:2]).capitalize()} is outlined. Click a cell: its head draws the arcs above.")
+    found = reading(view.spot)
+    meaning(f"{found} {STORY}" if is_story_blank(view.trace, view.query) else found)
+    code(forward.split_heads, forward.project_qkv)
+
+
 def reading(spot: Spot) -> str:
     """Name the token at which the head on screen looks most."""
     row = spot.row.weights
@@ -94,15 +106,3 @@ def favourites(traced: Trace, layer: int, head: int, query: int) -> Heatmap:
     return word_grid(
         values, Texts("Looks most at", texts), layers_and_heads(values), scale, title=title, highlight=(layer, head)
     )
-
-
-def show(view: OneHead) -> None:
-    """Show where every head of the model looks most from one token."""
-    at = view.layer.index, view.head, view.query
-    say(IDEA.format(query=spoken(view.trace, view.query)))
-    show_sentence(view)
-    draw(partial(favourites, view.trace, *at), ROWS, clickable=True)
-    caption(f"{head_name(at[:2]).capitalize()} is outlined. Click a cell: its head draws the arcs above.")
-    found = reading(view.spot)
-    meaning(f"{found} {STORY}" if is_story_blank(view.trace, view.query) else found)
-    code(forward.split_heads, forward.project_qkv)

@@ -30,6 +30,13 @@ MET = "That is not {capital}, which has {sure:.2f} in its own sentence: what the
 NOT_YET = "That is {capital}, the other capital. In its own sentence, it has {sure:.2f}."
 
 
+def show(view: OneHead) -> None:
+    """Ask the three questions, and set the challenge."""
+    draw_checks(LESSON, [each() for each in (why_several, ten_others, zero_or_mean)])
+    if told := story.known(runs.model(DEFAULT_MODEL)):
+        draw_challenge(LESSON, wanted(told), "Two countries", judge)
+
+
 @asks(
     basis=derivable(LESSON, "head-brings", "the bars of the heads at zero and at their mean"),
     hint="What does the blank get from a head at its mean that it does not get from a head at zero?",
@@ -82,13 +89,6 @@ def judge(entry: str) -> ChallengeVerdict:
     met = word != other.capital.lower()
     sure = float(other.p[other.capital_id])
     return ChallengeVerdict(met=met, said=told + (MET if met else NOT_YET).format(capital=other.capital, sure=sure))
-
-
-def show(view: OneHead) -> None:
-    """Ask the three questions, and set the challenge."""
-    draw_checks(LESSON, [each() for each in (why_several, ten_others, zero_or_mean)])
-    if told := story.known(runs.model(DEFAULT_MODEL)):
-        draw_challenge(LESSON, wanted(told), "Two countries", judge)
 
 
 def wanted(told: story.CourseStory) -> str:

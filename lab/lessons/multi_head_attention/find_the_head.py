@@ -30,22 +30,6 @@ BLOCKS = "The text has {n} tokens, so each cell shows the largest weight of a bl
 LEAST = 0.5  # a head that gives the token before at least this share, on average, is found
 
 
-def one_back(trace: Trace) -> np.ndarray:
-    """Return the share that each head gives to the token just before, (L, H): a mean over all tokens but the first."""
-    maps = (trace.layer(at).attention for at in range(trace.model.config.layers))
-    return np.array([each.diagonal(offset=-1, dim1=-2, dim2=-1).mean(-1).numpy() for each in maps], dtype=np.float64)
-
-
-def verdict(trace: Trace, head: Head) -> tuple[bool, str]:
-    """Return whether a head looks one token back, and a sentence about it, which also says if no head does."""
-    scores = one_back(trace)
-    told, most = TOLD.format(head=head_name(head), score=float(scores[head])), float(scores.max())
-    if most < LEAST:
-        return False, NOBODY.format(told=told, most=most)
-    found = bool(scores[head] >= LEAST)
-    return found, FOUND.format(told=told) if found else told
-
-
 def show(view: OneHead) -> None:
     """Show the maps of a layer, and say whether the chosen head is the one that was wanted."""
     trace = view.trace
@@ -63,6 +47,22 @@ def show(view: OneHead) -> None:
     if (block := block_size(len(trace), multi_head.CELLS)) > 1:
         st.caption(BLOCKS.format(n=len(trace), block=block))
     code(multi_head.all_heads)
+
+
+def one_back(trace: Trace) -> np.ndarray:
+    """Return the share that each head gives to the token just before, (L, H): a mean over all tokens but the first."""
+    maps = (trace.layer(at).attention for at in range(trace.model.config.layers))
+    return np.array([each.diagonal(offset=-1, dim1=-2, dim2=-1).mean(-1).numpy() for each in maps], dtype=np.float64)
+
+
+def verdict(trace: Trace, head: Head) -> tuple[bool, str]:
+    """Return whether a head looks one token back, and a sentence about it, which also says if no head does."""
+    scores = one_back(trace)
+    told, most = TOLD.format(head=head_name(head), score=float(scores[head])), float(scores.max())
+    if most < LEAST:
+        return False, NOBODY.format(told=told, most=most)
+    found = bool(scores[head] >= LEAST)
+    return found, FOUND.format(told=told) if found else told
 
 
 def _choose(layer: int, head: int) -> None:

@@ -67,6 +67,79 @@ LEAST = story.LEAST
 _COUNTRY, _TYPED = "_other_country", "_other_sentence"
 
 
+def show(view: OneHead) -> Trace | None:
+    """Swap what heads bring, from another country or from a sentence of the learner's; return the plain run."""
+    own = asked_of(view.trace)
+    if own is None:
+        say(cannot_predict(view.trace.model) or NOTHING)
+        return None
+    layer, head = STORY_HEAD if is_story(view.trace) else (view.layer.index, view.head)
+    heads = companions(own.run, layer, head, own.place, LEAST)
+    key = int(own.run.layer(layer).attention[head, own.place].argmax())
+    count = own.run.model.config.heads - len(heads)
+    query, favourite = spoken(own.run, own.place), quoted(own.run.labels[key])
+    row = own.run.layer(layer).attention[:, own.place, key]
+    shares = listed([f"{row[each]:.2f} in {layer + 1}-{each + 1}" for _, each in sorted(heads)])
+    say(
+        IDEA.format(
+            heads=named(heads),
+            key=favourite,
+            query=query,
+            shares=shares,
+            count=count,
+            brings="bring" if len(heads) > 1 else "brings",
+            them="them" if len(heads) > 1 else "it",
+            place="the last token" if view.trace.model.config.causal else "the blank",
+        )
+    )
+    show_asked(own.run, own.place)
+    _show_a_look(own, key)
+    if not predict(LESSON, two_heads_swapped()):
+        return own.run
+    other = _choose_other(view)
+    if other is None:
+        return own.run
+    found = brought(own, other, heads)
+    if found.own == found.other:
+        say(SAME.format(word=quoted(found.own)))
+        return own.run
+    _show_both_words(own, other, (layer, head))
+    told = story.known(view.trace.model)
+    if is_story(view.trace) and told is not None:
+        meaning(f"{reading(found)} {STORY}" if found.other == "moscow" else reading(found))
+        say_more(from_the_list(told))
+        say_more(removed(found, told))
+    else:
+        meaning(reading(found))
+    caption(CAVEAT)
+    code(swapped)
+    return own.run
+
+
+def _show_a_look(own: Asked, key: int) -> None:
+    """If the head rests at a mark (the token ``key``), offer the head that looks most at a word."""
+    special = np.array(own.run.encoding.special)
+    if not special[key] or special.all():
+        return
+    config = own.run.model.config
+    weights = np.stack([own.run.layer(at).attention[:, own.place].numpy() for at in range(config.layers)])
+    weights[..., special] = 0
+    layer, head, word = (int(at) for at in np.unravel_index(int(weights.argmax()), weights.shape))
+    where = f"{layer + 1}-{head + 1}"
+    mark, looked = (quoted(own.run.labels[at]) for at in (key, word))
+    told = f"at {mark}, a head only rests. {where} looks at {looked}."
+    try_this(told, f"Take {where}", {LAYER: layer + 1, HEAD: head + 1})
+
+
+def _show_both_words(own: Asked, other: Asked, at: Head) -> None:
+    call = partial(one_word, own.run, other.run, (own.place, other.place), at)
+    left, right = st.columns(2)
+    with left:
+        draw(partial(call, "own"), "own-word")
+    with right:
+        draw(partial(call, "other"), "other-word")
+
+
 @dataclass(frozen=True)
 class Swapped:
     """The probabilities of two words, each the best of its own sentence, in one run: (own, other)."""
@@ -214,70 +287,6 @@ def one_word(own: Trace, other: Trace, places: tuple[int, int], at: Head, which:
     return bars([row.name for row in found.rows], values, scale, title=title, highlight=(0, 1, 2))
 
 
-def show(view: OneHead) -> Trace | None:
-    """Swap what heads bring, from another country or from a sentence of the learner's; return the plain run."""
-    own = asked_of(view.trace)
-    if own is None:
-        say(cannot_predict(view.trace.model) or NOTHING)
-        return None
-    layer, head = STORY_HEAD if is_story(view.trace) else (view.layer.index, view.head)
-    heads = companions(own.run, layer, head, own.place, LEAST)
-    key = int(own.run.layer(layer).attention[head, own.place].argmax())
-    count = own.run.model.config.heads - len(heads)
-    query, favourite = spoken(own.run, own.place), quoted(own.run.labels[key])
-    row = own.run.layer(layer).attention[:, own.place, key]
-    shares = listed([f"{row[each]:.2f} in {layer + 1}-{each + 1}" for _, each in sorted(heads)])
-    say(
-        IDEA.format(
-            heads=named(heads),
-            key=favourite,
-            query=query,
-            shares=shares,
-            count=count,
-            brings="bring" if len(heads) > 1 else "brings",
-            them="them" if len(heads) > 1 else "it",
-            place="the last token" if view.trace.model.config.causal else "the blank",
-        )
-    )
-    show_asked(own.run, own.place)
-    _show_a_look(own, key)
-    if not predict(LESSON, two_heads_swapped()):
-        return own.run
-    other = _choose_other(view)
-    if other is None:
-        return own.run
-    found = brought(own, other, heads)
-    if found.own == found.other:
-        say(SAME.format(word=quoted(found.own)))
-        return own.run
-    _show_both_words(own, other, (layer, head))
-    told = story.known(view.trace.model)
-    if is_story(view.trace) and told is not None:
-        meaning(f"{reading(found)} {STORY}" if found.other == "moscow" else reading(found))
-        say_more(from_the_list(told))
-        say_more(removed(found, told))
-    else:
-        meaning(reading(found))
-    caption(CAVEAT)
-    code(swapped)
-    return own.run
-
-
-def _show_a_look(own: Asked, key: int) -> None:
-    """If the head rests at a mark (the token ``key``), offer the head that looks most at a word."""
-    special = np.array(own.run.encoding.special)
-    if not special[key] or special.all():
-        return
-    config = own.run.model.config
-    weights = np.stack([own.run.layer(at).attention[:, own.place].numpy() for at in range(config.layers)])
-    weights[..., special] = 0
-    layer, head, word = (int(at) for at in np.unravel_index(int(weights.argmax()), weights.shape))
-    where = f"{layer + 1}-{head + 1}"
-    mark, looked = (quoted(own.run.labels[at]) for at in (key, word))
-    told = f"at {mark}, a head only rests. {where} looks at {looked}."
-    try_this(told, f"Take {where}", {LAYER: layer + 1, HEAD: head + 1})
-
-
 def _choose_other(view: OneHead) -> Asked | None:
     """Let the learner choose the other sentence: another country's, or any; None if there is none yet."""
     told = story.known(view.trace.model)
@@ -302,12 +311,3 @@ def _choose_other(view: OneHead) -> Asked | None:
     if found is None:
         say(NOTHING)
     return found
-
-
-def _show_both_words(own: Asked, other: Asked, at: Head) -> None:
-    call = partial(one_word, own.run, other.run, (own.place, other.place), at)
-    left, right = st.columns(2)
-    with left:
-        draw(partial(call, "own"), "own-word")
-    with right:
-        draw(partial(call, "other"), "other-word")

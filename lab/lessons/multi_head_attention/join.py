@@ -44,6 +44,24 @@ Next is head 6 with {second:.2f}. Both look at *france*, and yet they bring diff
 vectors is {cosine:.2f}. Each head has values, and rows of $W_O$, of its own."""
 
 
+def show(view: OneHead) -> None:
+    """Show how the vectors of all heads become one, with the shapes, and how long each head's part is."""
+    config, query = view.trace.model.config, spoken(view.trace, view.query)
+    show_sentence(view, arcs=False)
+    sizes = {"count": config.heads, "d_k": config.head_width, "d": config.width}
+    say(IDEA.format(query=query, bias=BIAS * config.biases, **sizes))
+    st.latex(shapes(view.trace))
+    if not ask_beside(LESSON, another_cut()):
+        return
+    say(SPLIT.format(d_k=config.head_width, bias=", and $b_O$ is one more" * config.biases))
+    draw(partial(lengths_of_heads, view.trace, view.layer.index, view.query), "lengths-of-heads")
+    found = reading(view.spot)
+    if is_story_blank(view.trace, view.query) and view.layer.index == view.trace.model.config.layers - 1:
+        found += f" {at_france(view.spot)}"
+    meaning(found)
+    code(forward.merge_heads, forward.linear, comparing.head_parts)
+
+
 def reading(spot: Spot) -> str:
     """Name the head that adds the longest vector to the query, and compare the sum's length with all lengths."""
     found = head_sum(spot.traced)
@@ -116,21 +134,3 @@ def shapes(trace: Trace) -> str:
         rf"{bias} \\ x_{{\text{{new}}}} & = \underbrace{{x}}_{{1 \times {d}}} + \underbrace{{o}}_{{1 \times {d}}}"
         r" \end{aligned}"
     )
-
-
-def show(view: OneHead) -> None:
-    """Show how the vectors of all heads become one, with the shapes, and how long each head's part is."""
-    config, query = view.trace.model.config, spoken(view.trace, view.query)
-    show_sentence(view, arcs=False)
-    sizes = {"count": config.heads, "d_k": config.head_width, "d": config.width}
-    say(IDEA.format(query=query, bias=BIAS * config.biases, **sizes))
-    st.latex(shapes(view.trace))
-    if not ask_beside(LESSON, another_cut()):
-        return
-    say(SPLIT.format(d_k=config.head_width, bias=", and $b_O$ is one more" * config.biases))
-    draw(partial(lengths_of_heads, view.trace, view.layer.index, view.query), "lengths-of-heads")
-    found = reading(view.spot)
-    if is_story_blank(view.trace, view.query) and view.layer.index == view.trace.model.config.layers - 1:
-        found += f" {at_france(view.spot)}"
-    meaning(found)
-    code(forward.merge_heads, forward.linear, comparing.head_parts)

@@ -18,25 +18,6 @@ from lab.ui.shared.word_forms import show_word_forms
 from lab.ui.terms import say
 
 
-def said(trace: Trace, token: int) -> str:
-    """Say from which other word most attention arrives at ``token``, and in which layer."""
-    row = arriving(trace, token).row.copy()
-    no_words = [place for place, label in enumerate(trace.labels) if not any(map(str.isalnum, label))]
-    special = [place for place, is_special in enumerate(trace.encoding.special) if is_special]
-    row[:, [*no_words, *special, token]] = 0
-    layer, source = (int(each) for each in np.unravel_index(int(row.argmax()), row.shape))
-    if row[layer, source] <= 0:
-        return f"No other word adds anything to {named(trace, token)}. Write a longer sentence."
-    said = (
-        f"Of all words, {named(trace, source)} brings most to {named(trace, token)}: in layer {layer + 1}, its vector "
-        f"has {percent(float(row[layer, source]))} of the length of all vectors that attention adds to this token."
-    )
-    if layer == 0:
-        return f"{said} The picture shows which vectors arrive. To see which vectors matter, you must take some away."
-    layers = "layer 1" if layer == 1 else f"layers 1 to {layer}"
-    return f"{said} By then, that token has already collected from other tokens, in {layers}."
-
-
 def show(view: OneHead) -> None:
     """Show the picture of all layers at the chosen token."""
     say(
@@ -54,3 +35,22 @@ def show(view: OneHead) -> None:
 def _show(view: OneHead) -> None:
     shown = show_word_forms(view.trace, view.query, "lesson-forms", here=LESSON)
     meaning(said(shown.now, shown.watched))
+
+
+def said(trace: Trace, token: int) -> str:
+    """Say from which other word most attention arrives at ``token``, and in which layer."""
+    row = arriving(trace, token).row.copy()
+    no_words = [place for place, label in enumerate(trace.labels) if not any(map(str.isalnum, label))]
+    special = [place for place, is_special in enumerate(trace.encoding.special) if is_special]
+    row[:, [*no_words, *special, token]] = 0
+    layer, source = (int(each) for each in np.unravel_index(int(row.argmax()), row.shape))
+    if row[layer, source] <= 0:
+        return f"No other word adds anything to {named(trace, token)}. Write a longer sentence."
+    said = (
+        f"Of all words, {named(trace, source)} brings most to {named(trace, token)}: in layer {layer + 1}, its vector "
+        f"has {percent(float(row[layer, source]))} of the length of all vectors that attention adds to this token."
+    )
+    if layer == 0:
+        return f"{said} The picture shows which vectors arrive. To see which vectors matter, you must take some away."
+    layers = "layer 1" if layer == 1 else f"layers 1 to {layer}"
+    return f"{said} By then, that token has already collected from other tokens, in {layers}."

@@ -60,6 +60,34 @@ NOTHING = "There is no word here that could be cut off. Write a longer sentence.
 FIRST = " You see the first ten words."
 
 
+def show(view: OneHead) -> Trace | None:
+    """Cut off one word after the other; return the run that the badge proves."""
+    say(IDEA)
+    asked = asked_of(view.trace)
+    if asked is None:
+        say(cannot_predict(view.trace.model) or NOTHING)
+        return None
+    show_asked(asked.run, asked.place)
+    if not predict(LESSON, without_capital()):
+        return asked.run
+    rows = cut_off(asked)
+    if len(rows) < 2:
+        say(NOTHING)
+        return asked.run
+    say(FIGURE + FIRST * (len(rows) > MOST))
+    draw(partial(what_is_left, asked.run, asked.place), "what-is-left")
+    found, told = reading(asked, rows), story.known(view.trace.model)
+    if is_story(view.trace) and told is not None:
+        meaning(f"{found} {STORY}")
+        say_more(links(told))
+        say_more(from_the_list(told))
+    else:
+        meaning(found)
+    caption(CAVEAT + MARKS * is_story(view.trace))
+    code(Interventions.steps)
+    return asked.run
+
+
 def reading(asked: Asked, rows: list[CutOff]) -> str:
     """Name the word without which the best word loses most."""
     plain, *cuts = rows
@@ -139,31 +167,3 @@ def what_is_left(traced: Trace, place: int) -> Heatmap:
     axes = Axis("Cut off from everybody", names), Axis("Most probable words", ["first", "second", "third", "fourth"])
     title = "What the model says without a word"
     return word_grid(values, Texts("Word", texts), axes, Scale("Probability", (0.0, 1.0), ".2f"), title=title)
-
-
-def show(view: OneHead) -> Trace | None:
-    """Cut off one word after the other; return the run that the badge proves."""
-    say(IDEA)
-    asked = asked_of(view.trace)
-    if asked is None:
-        say(cannot_predict(view.trace.model) or NOTHING)
-        return None
-    show_asked(asked.run, asked.place)
-    if not predict(LESSON, without_capital()):
-        return asked.run
-    rows = cut_off(asked)
-    if len(rows) < 2:
-        say(NOTHING)
-        return asked.run
-    say(FIGURE + FIRST * (len(rows) > MOST))
-    draw(partial(what_is_left, asked.run, asked.place), "what-is-left")
-    found, told = reading(asked, rows), story.known(view.trace.model)
-    if is_story(view.trace) and told is not None:
-        meaning(f"{found} {STORY}")
-        say_more(links(told))
-        say_more(from_the_list(told))
-    else:
-        meaning(found)
-    caption(CAVEAT + MARKS * is_story(view.trace))
-    code(Interventions.steps)
-    return asked.run

@@ -46,6 +46,49 @@ CAUSAL = "It is −∞ for tokens that come later, so that softmax gives them 0:
 LOCAL = "It is −∞ for tokens that are more than {window} tokens away, so that softmax gives them 0."
 
 
+def show(view: OneHead) -> None:
+    """Show the head as products of matrices, ask how the map grows, and write the head as a formula."""
+    n, d_k = len(view.trace), view.trace.model.config.head_width
+    show_sentence(view, arcs=False)
+    say(IDEA.format(n=n))
+    left, right = st.columns(2)
+    with left:
+        draw(view.figure(scores), "all-scores")
+    with right:
+        draw(view.figure(contexts), "all-contexts")
+    if n > TOKENS or d_k > DIMENSIONS:
+        st.caption(f"The figure shows at most {TOKENS} tokens and {DIMENSIONS} dimensions, around the chosen pair.")
+    meaning(reading(view.spot))
+    if not predict(LESSON, twice_as_long()):
+        return
+    _show_formula(view)
+    if view.trace.model.id == CONSTRUCTED:
+        _show_construction(view)
+    code(forward.project_qkv, forward.mix_values, forward.self_attention)
+
+
+def _show_formula(view: OneHead) -> None:
+    """Write the head as one formula, with its mask, and say what a mask is for."""
+    config = view.trace.model.config
+    divided = r"\frac{QK^\top}{\sqrt{d_k}}" if config.scaled_scores else r"QK^\top"
+    say(
+        "So the whole head is one formula (Vaswani et al. 2017, eq. 1, with the mask of §3.2.3). Here, $d_k$ is "
+        f"{config.head_width}:"
+    )
+    attended = rf"\text{{softmax}}\left({divided} + M\right) V"
+    st.latex(rf"\begin{{aligned}} & \text{{Attention}}(Q, K, V) \\ & = {attended} \end{{aligned}}")  # fits a phone
+    say(MASK + hidden(config.causal, view.layer.weights.window))
+
+
+def _show_construction(view: OneHead) -> None:
+    """Explain a hand-written head by W_Q·W_Kᵀ, which has one number per pair of meanings."""
+    draw(partial(scores_of_meanings, view.trace.model, view.head, view.place), "query-key-product")
+    say(
+        "Each dimension of this toy means one thing: a letter, or a position (counted from 0). A strong colour is a "
+        "large score: the query’s token has the meaning of the row, and the key’s token has the meaning of the column."
+    )
+
+
 def reading(spot: Spot) -> str:
     """State the outlined score, and the number of scores that come with it."""
     n = len(spot.trace)
@@ -115,40 +158,6 @@ def _drawn(traced: Trace, query: int, key: int) -> tuple[slice, slice]:
     return window(query, len(traced), TOKENS), window(key, len(traced), TOKENS)
 
 
-def show(view: OneHead) -> None:
-    """Show the head as products of matrices, ask how the map grows, and write the head as a formula."""
-    n, d_k = len(view.trace), view.trace.model.config.head_width
-    show_sentence(view, arcs=False)
-    say(IDEA.format(n=n))
-    left, right = st.columns(2)
-    with left:
-        draw(view.figure(scores), "all-scores")
-    with right:
-        draw(view.figure(contexts), "all-contexts")
-    if n > TOKENS or d_k > DIMENSIONS:
-        st.caption(f"The figure shows at most {TOKENS} tokens and {DIMENSIONS} dimensions, around the chosen pair.")
-    meaning(reading(view.spot))
-    if not predict(LESSON, twice_as_long()):
-        return
-    _show_formula(view)
-    if view.trace.model.id == CONSTRUCTED:
-        _show_construction(view)
-    code(forward.project_qkv, forward.mix_values, forward.self_attention)
-
-
-def _show_formula(view: OneHead) -> None:
-    """Write the head as one formula, with its mask, and say what a mask is for."""
-    config = view.trace.model.config
-    divided = r"\frac{QK^\top}{\sqrt{d_k}}" if config.scaled_scores else r"QK^\top"
-    say(
-        "So the whole head is one formula (Vaswani et al. 2017, eq. 1, with the mask of §3.2.3). Here, $d_k$ is "
-        f"{config.head_width}:"
-    )
-    attended = rf"\text{{softmax}}\left({divided} + M\right) V"
-    st.latex(rf"\begin{{aligned}} & \text{{Attention}}(Q, K, V) \\ & = {attended} \end{{aligned}}")  # fits a phone
-    say(MASK + hidden(config.causal, view.layer.weights.window))
-
-
 def hidden(causal: bool, window: int | None) -> str:
     """Say which tokens the mask of a layer hides; ``window`` is how far a token looks in a local layer."""
     if causal:
@@ -163,12 +172,3 @@ def scores_of_meanings(model: LoadedModel, head: int, of: str) -> Heatmap:
     axes = Axis("In the query’s token", meant, 1), Axis("In the key’s token", meant, 1)
     values, title = product.loc[meant, meant].to_numpy(), f"Scores of meanings: W_Q·W_Kᵀ, {of}"
     return heatmap(values, axes, Scale("Score", signed=True), title=title)
-
-
-def _show_construction(view: OneHead) -> None:
-    """Explain a hand-written head by W_Q·W_Kᵀ, which has one number per pair of meanings."""
-    draw(partial(scores_of_meanings, view.trace.model, view.head, view.place), "query-key-product")
-    say(
-        "Each dimension of this toy means one thing: a letter, or a position (counted from 0). A strong colour is a "
-        "large score: the query’s token has the meaning of the row, and the key’s token has the meaning of the column."
-    )

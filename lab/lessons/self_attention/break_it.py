@@ -67,44 +67,6 @@ def _show_detail(view: OneHead, offered: list[str]) -> Trace:
     return runs.broken
 
 
-def _offered(trace: Trace) -> list[str]:
-    """The switches that have an effect in this model."""
-    config, out = trace.model.config, set()
-    if not config.causal and not can_be_padded(trace):
-        out.add(_MASK)
-    return [name for name in _SWITCHES if name not in out]
-
-
-def _changes(chosen: set[str], config: ModelConfig) -> Interventions:
-    return Interventions(
-        no_scaling=_SCALING in chosen,
-        no_causal_mask=_MASK in chosen and (config.causal or config.window is not None),
-        no_padding_mask=_MASK in chosen and not config.causal,
-        no_values=_VALUES in chosen,
-        softmax_over_queries=_QUERIES in chosen,
-    )
-
-
-def _told(name: str, trace: Trace) -> str:
-    """Explain a switch with this model's numbers."""
-    config = trace.model.config
-    mask = (
-        "The mask hides the words after a token. Without it, each token also reads the words that it has to predict."
-        if config.causal
-        else "If several texts are read at once, padding tokens fill up the shorter ones, and a **mask** hides this "
-        f"padding. For this test, your text has {PADDING} padding tokens."
-    )
-    if config.window is not None:
-        mask = f"{mask} In the local layers, it also hides all tokens that are more than {config.window} tokens away."
-    return {
-        _SCALING: f"Scores are not divided by √{config.head_width} ≈ {config.head_width**0.5:.1f}, so softmax gives "
-        "more of a row to its largest score.",
-        _MASK: mask,
-        _VALUES: "Every word passes on the same value, so all rows that add up to 1 collect the same vector.",
-        _QUERIES: "The columns of the map, not the rows, add up to 1.",
-    }[name]
-
-
 def _show_output(view: OneHead, runs: Broken) -> None:
     """Show how far the vectors move."""
     moved = runs.moved
@@ -122,17 +84,6 @@ def _show_output(view: OneHead, runs: Broken) -> None:
         f"times its length. {_begins(moved.mean(axis=1))}"
     )
     draw(partial(mistakes.moved_by_layer, runs.right, runs.broken, view.layer.index), "broken-layers")
-
-
-def _length(share_moved: float) -> str:
-    """Write a number with two decimals, or, if they would be 0, as one digit and a power of ten."""
-    return f"{share_moved:.2f}" if share_moved >= 0.005 or not share_moved else f"{share_moved:.0e}"
-
-
-def _begins(by_layer: np.ndarray) -> str:
-    if not by_layer.any():
-        return "Nothing moves here."
-    return f"The first layer whose output moves is layer {int(np.flatnonzero(by_layer)[0])}."
 
 
 def _show_word(view: OneHead, runs: Broken) -> None:
@@ -190,3 +141,52 @@ def _show_maps(view: OneHead, runs: Broken) -> None:
             f"Without the mask, the heads of layer {layer + 1} spend **{lost:.2f}** of a word’s attention on padding, "
             "on average. With the mask, they spend none."
         )
+
+
+def _offered(trace: Trace) -> list[str]:
+    """The switches that have an effect in this model."""
+    config, out = trace.model.config, set()
+    if not config.causal and not can_be_padded(trace):
+        out.add(_MASK)
+    return [name for name in _SWITCHES if name not in out]
+
+
+def _changes(chosen: set[str], config: ModelConfig) -> Interventions:
+    return Interventions(
+        no_scaling=_SCALING in chosen,
+        no_causal_mask=_MASK in chosen and (config.causal or config.window is not None),
+        no_padding_mask=_MASK in chosen and not config.causal,
+        no_values=_VALUES in chosen,
+        softmax_over_queries=_QUERIES in chosen,
+    )
+
+
+def _told(name: str, trace: Trace) -> str:
+    """Explain a switch with this model's numbers."""
+    config = trace.model.config
+    mask = (
+        "The mask hides the words after a token. Without it, each token also reads the words that it has to predict."
+        if config.causal
+        else "If several texts are read at once, padding tokens fill up the shorter ones, and a **mask** hides this "
+        f"padding. For this test, your text has {PADDING} padding tokens."
+    )
+    if config.window is not None:
+        mask = f"{mask} In the local layers, it also hides all tokens that are more than {config.window} tokens away."
+    return {
+        _SCALING: f"Scores are not divided by √{config.head_width} ≈ {config.head_width**0.5:.1f}, so softmax gives "
+        "more of a row to its largest score.",
+        _MASK: mask,
+        _VALUES: "Every word passes on the same value, so all rows that add up to 1 collect the same vector.",
+        _QUERIES: "The columns of the map, not the rows, add up to 1.",
+    }[name]
+
+
+def _length(share_moved: float) -> str:
+    """Write a number with two decimals, or, if they would be 0, as one digit and a power of ten."""
+    return f"{share_moved:.2f}" if share_moved >= 0.005 or not share_moved else f"{share_moved:.0e}"
+
+
+def _begins(by_layer: np.ndarray) -> str:
+    if not by_layer.any():
+        return "Nothing moves here."
+    return f"The first layer whose output moves is layer {int(np.flatnonzero(by_layer)[0])}."

@@ -52,6 +52,35 @@ After the division, *france* leads by {lead:.2f}. Softmax makes a weight of this
 as large as the next: nearly the value of *france* alone arrives at the blank."""
 
 
+def show(view: OneHead) -> None:
+    """Show the whole row, stage by stage."""
+    config, spot = view.trace.model.config, view.spot
+    show_sentence(view)
+    say(
+        IDEA.format(
+            query=spoken(view.trace, view.query),
+            before=LATER if view.layer.index else FIRST,
+            width=config.width,
+            bias=", plus a learned vector" * config.biases,
+            d_k=config.head_width,
+            scaled="(on one scale, by LayerNorm: lesson 8) "
+            * (config.pre_norm and view.layer.weights.norm_1 is not None),
+        )
+    )
+    call = view.figure(row_built)
+    story = is_story_row(spot)
+    figure = replace(call(), means=tuple(map(unmarked, stages(spot, story=story))))
+    with framed("row-built"):
+        mount("row_built", figure.payload(), "row-built", heading=figure.heading)
+        show_numbers(figure.table, "row-built", call, figure)
+    if story:
+        capital = view.trace.labels.index("capital")
+        why = "*capital* looks at [CLS] and [SEP], whose values are short."
+        try_this(why, "Look from capital", {TOKEN: capital + 1}, leaves=True)
+    way_to("On the bench", bench_of("neuron-view"))
+    code(forward.project_qkv, forward.attend, forward.mix_values)
+
+
 def stages(spot: Spot, *, story: bool) -> tuple[str, str, str, str]:
     """Write a sentence for each stage of a row: its scores, the division, its weights, and the vector that arrives."""
     row, config = spot.row, spot.trace.model.config
@@ -188,32 +217,3 @@ def row_built(traced: Trace, layer: int, head: int, query: int, key: int) -> Row
         scaled=traced.model.config.scaled_scores,
         place=place(layer, head),
     )
-
-
-def show(view: OneHead) -> None:
-    """Show the whole row, stage by stage."""
-    config, spot = view.trace.model.config, view.spot
-    show_sentence(view)
-    say(
-        IDEA.format(
-            query=spoken(view.trace, view.query),
-            before=LATER if view.layer.index else FIRST,
-            width=config.width,
-            bias=", plus a learned vector" * config.biases,
-            d_k=config.head_width,
-            scaled="(on one scale, by LayerNorm: lesson 8) "
-            * (config.pre_norm and view.layer.weights.norm_1 is not None),
-        )
-    )
-    call = view.figure(row_built)
-    story = is_story_row(spot)
-    figure = replace(call(), means=tuple(map(unmarked, stages(spot, story=story))))
-    with framed("row-built"):
-        mount("row_built", figure.payload(), "row-built", heading=figure.heading)
-        show_numbers(figure.table, "row-built", call, figure)
-    if story:
-        capital = view.trace.labels.index("capital")
-        why = "*capital* looks at [CLS] and [SEP], whose values are short."
-        try_this(why, "Look from capital", {TOKEN: capital + 1}, leaves=True)
-    way_to("On the bench", bench_of("neuron-view"))
-    code(forward.project_qkv, forward.attend, forward.mix_values)

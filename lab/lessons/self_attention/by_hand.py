@@ -39,6 +39,38 @@ _HINTS = {
 _WORKED, _FILLED = 0, 2
 
 
+def show(_view: object) -> None:
+    """Show attention for three tokens: the vectors, one row worked out, and one row to fill in."""
+    found = worked_example()
+    idea(IDEA)
+    left, right = st.columns([3, 2], vertical_alignment="center")
+    with left:
+        draw(partial(query_and_keys, _WORKED), "by-hand")
+    with right:
+        st.markdown(_vectors(found))
+    say(f"**Now *{found.tokens[_WORKED]}* looks.** Its query meets each key:")
+    st.markdown(worked(found, _WORKED))
+    meaning(FINDING)
+    _show_blanks(found)
+
+
+def _show_blanks(found: WorkedExample) -> None:
+    """Let the learner fill in a row: its scores, then its weights; each right number gets a tick."""
+    say(f"**Now *{found.tokens[_FILLED]}* looks.** Fill in its scores and then its weights. Two decimals are enough.")
+    wanted = asked(found, _FILLED)
+    keys = {part: f"_hand.{_FILLED}.{part}" for part in wanted}
+    if not all(blanks(truths, _HINTS[part], keys[part]) for part, truths in wanted.items()):
+        awaits_answer()
+        st.button("Show me", key="_hand.show", type="tertiary", on_click=_show_answers, args=(wanted, keys))
+        return
+    st.success(DONE.format(there=step_name(LESSON, "map")), icon=":material/check:")
+
+
+def _show_answers(wanted: Mapping[str, Mapping[str, float]], keys: Mapping[str, str]) -> None:
+    for part, truths in wanted.items():
+        fill(truths, keys[part])
+
+
 def query_and_keys(row: int) -> Figure:
     """Draw the query of a row and the three keys; rows count from 0."""
     found = worked_example()
@@ -86,40 +118,8 @@ def asked(found: WorkedExample, row: int) -> Mapping[str, Mapping[str, float]]:
     return {"scores": scores, "weights": weights}
 
 
-def show(_view: object) -> None:
-    """Show attention for three tokens: the vectors, one row worked out, and one row to fill in."""
-    found = worked_example()
-    idea(IDEA)
-    left, right = st.columns([3, 2], vertical_alignment="center")
-    with left:
-        draw(partial(query_and_keys, _WORKED), "by-hand")
-    with right:
-        st.markdown(_vectors(found))
-    say(f"**Now *{found.tokens[_WORKED]}* looks.** Its query meets each key:")
-    st.markdown(worked(found, _WORKED))
-    meaning(FINDING)
-    _show_blanks(found)
-
-
 def _vectors(found: WorkedExample) -> str:
     """Write the vectors as a table."""
     rows = zip(found.tokens, *(each.int().tolist() for each in (found.query, found.key, found.value)), strict=True)
     cells = (f"| **{name}** | " + " | ".join(f"({x}, {y})" for x, y in vectors) + " |" for name, *vectors in rows)
     return "\n".join(["| | query | key | value |", "|---|---|---|---|", *cells])
-
-
-def _show_blanks(found: WorkedExample) -> None:
-    """Let the learner fill in a row: its scores, then its weights; each right number gets a tick."""
-    say(f"**Now *{found.tokens[_FILLED]}* looks.** Fill in its scores and then its weights. Two decimals are enough.")
-    wanted = asked(found, _FILLED)
-    keys = {part: f"_hand.{_FILLED}.{part}" for part in wanted}
-    if not all(blanks(truths, _HINTS[part], keys[part]) for part, truths in wanted.items()):
-        awaits_answer()
-        st.button("Show me", key="_hand.show", type="tertiary", on_click=_show_answers, args=(wanted, keys))
-        return
-    st.success(DONE.format(there=step_name(LESSON, "map")), icon=":material/check:")
-
-
-def _show_answers(wanted: Mapping[str, Mapping[str, float]], keys: Mapping[str, str]) -> None:
-    for part, truths in wanted.items():
-        fill(truths, keys[part])

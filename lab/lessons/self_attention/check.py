@@ -31,6 +31,13 @@ TOLD = "The lab has told you about Italy. Find another country."
 _LEAST = 0.5
 
 
+def show(view: OneHead) -> None:
+    """Ask the three questions, and set the challenge; a class can also be asked to pick a token."""
+    asked = (value_gone, one_score_up, what_a_weight_says)
+    draw_checks(LESSON, [each() for each in asked], OfClass((most_attended, most_even), view.spot, view.place))
+    draw_challenge(LESSON, WANTED, "A country", judge)
+
+
 def judge(entry: str) -> ChallengeVerdict:
     """Look at a country: where the head looks, and what the default model says."""
     named = {country.lower(): (country, capital) for country, capital in capitals()}
@@ -53,10 +60,3 @@ def judge(entry: str) -> ChallengeVerdict:
         return ChallengeVerdict(met=False, said=PIECES.format(capital=capital))
     wrong = said != capital.lower()
     return ChallengeVerdict(met=wrong, said=looked + (MET.format(capital=capital) if wrong else RIGHT))
-
-
-def show(view: OneHead) -> None:
-    """Ask the three questions, and set the challenge; a class can also be asked to pick a token."""
-    asked = (value_gone, one_score_up, what_a_weight_says)
-    draw_checks(LESSON, [each() for each in asked], OfClass((most_attended, most_even), view.spot, view.place))
-    draw_challenge(LESSON, WANTED, "A country", judge)

@@ -44,6 +44,26 @@ Where a head looks is not yet what arrives, and not yet what matters. The next s
 other."""
 
 
+def show(view: OneHead) -> None:
+    """Show one token's look as arcs, ask about the way back, then show the looks of all tokens as a map."""
+    spot = view.spot
+    say(IDEA.format(layer=spot.layer + 1, head=spot.head + 1))
+    one_head.show_sentence(view)
+    meaning(f"{reading(spot)} {ARCS}" if is_story_row(spot) else reading(spot))
+    if not predict(LESSON, looks_back()):
+        return
+    say(MAP)
+    one_head.show_map(view)
+    if is_story_head(spot):
+        say_more(RESTING.format(least=math.floor(100 * least_at_marks(spot)) / 100))
+    if view.trace.labels[0] == "[CLS]":
+        say(CLS)
+    caption(CAVEAT)
+    if view.trace.model.config.heads > 1:
+        other = (view.head + 2) % view.trace.model.config.heads
+        try_this("Another head of this layer: where does it look?", f"Head {other + 1}", {HEAD: other + 1})
+
+
 def reading(spot: Spot) -> str:
     """State the two largest weights of the row."""
     weights = spot.row.weights
@@ -147,23 +167,3 @@ def most_even(spot: Spot) -> Question | None:
 
     prompt = "Which token spreads its attention most widely? Look for the row whose largest weight is the smallest."
     return ranked("most-even", prompt, (-largest).tolist(), lambda query: named(trace, query), why)
-
-
-def show(view: OneHead) -> None:
-    """Show one token's look as arcs, ask about the way back, then show the looks of all tokens as a map."""
-    spot = view.spot
-    say(IDEA.format(layer=spot.layer + 1, head=spot.head + 1))
-    one_head.show_sentence(view)
-    meaning(f"{reading(spot)} {ARCS}" if is_story_row(spot) else reading(spot))
-    if not predict(LESSON, looks_back()):
-        return
-    say(MAP)
-    one_head.show_map(view)
-    if is_story_head(spot):
-        say_more(RESTING.format(least=math.floor(100 * least_at_marks(spot)) / 100))
-    if view.trace.labels[0] == "[CLS]":
-        say(CLS)
-    caption(CAVEAT)
-    if view.trace.model.config.heads > 1:
-        other = (view.head + 2) % view.trace.model.config.heads
-        try_this("Another head of this layer: where does it look?", f"Head {other + 1}", {HEAD: other + 1})

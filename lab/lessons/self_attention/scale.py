@@ -36,6 +36,25 @@ CAVEAT = "This model was trained with the division. Trained without it, it might
 NO_DIVISION = "This model does not divide its scores."
 
 
+def show(view: OneHead) -> None:
+    """Show a row with and without the division; the course's row is that of [CLS], which looks at several tokens."""
+    story = is_story_row(view.spot) and not TOKEN.chosen()
+    if story:
+        view = replace(view, query=0)
+    d_k = view.trace.model.config.head_width
+    show_sentence(view)
+    if not view.trace.model.config.scaled_scores:
+        say(NO_DIVISION)
+        return
+    say(IDEA.format(d_k=d_k, root=d_k**0.5))
+    draw(view.figure(divided), "divided")
+    found = READING.format(**vars(sharper(view.spot)))
+    meaning(f"{found} {STORY}" if story else found)
+    say(WHY)
+    caption(CAVEAT)
+    code(forward.scale)
+
+
 @dataclass(frozen=True)
 class Sharper:
     """The effect of the division by √d_k on the largest weight of one row (Vaswani et al. 2017, §3.2.1).
@@ -67,22 +86,3 @@ def divided(traced: Trace, layer: int, head: int, query: int, key: int) -> Heatm
     axes = Axis("Scores", names), Axis(KEY, [traced.labels[i] for i in seen])
     part = "" if n <= BARS else f", {len(seen)} keys of {n}"
     return heatmap(both, axes, WEIGHT, title=f"The weights of {traced.labels[query]}{part}")
-
-
-def show(view: OneHead) -> None:
-    """Show a row with and without the division; the course's row is that of [CLS], which looks at several tokens."""
-    story = is_story_row(view.spot) and not TOKEN.chosen()
-    if story:
-        view = replace(view, query=0)
-    d_k = view.trace.model.config.head_width
-    show_sentence(view)
-    if not view.trace.model.config.scaled_scores:
-        say(NO_DIVISION)
-        return
-    say(IDEA.format(d_k=d_k, root=d_k**0.5))
-    draw(view.figure(divided), "divided")
-    found = READING.format(**vars(sharper(view.spot)))
-    meaning(f"{found} {STORY}" if story else found)
-    say(WHY)
-    caption(CAVEAT)
-    code(forward.scale)

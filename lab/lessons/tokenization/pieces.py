@@ -50,6 +50,60 @@ LANGUAGES = """
 BERT has one vocabulary of 119,547 pieces for 104 languages (Devlin et al. 2018)."""
 
 
+def show(view: TokenizationView) -> None:
+    """Show how one word is cut, from the first try to the last, and ask how another word is cut."""
+    if not show_explained(view):
+        return
+    brought = rare(view.reading)
+    word = choose_word([*view.reading.words, *([brought] if brought else [])])
+    if word is None:
+        say("After normalization, nothing of this text is left to cut.")
+        return
+    say(WHOLE.format(word=word.text.strip().title()) if word == brought else IDEA)
+    _show_cut(view, word)
+    meaning(said(word))
+    ask_beside(LESSON, another_word())
+    say(LANGUAGES.format(pieces=joined(cut_alone(view.reading.tokenizer, RARE[1]).pieces)))
+    link_to_toy("Where does a vocabulary come from? Watch how one is learned", MERGE_STEP)
+
+
+def _show_cut(view: TokenizationView, word: Word) -> None:
+    """Show the rule, and the lookups or merges of a word, or the reason why it is not cut."""
+    say(_rule(word))
+    model = view.reading.tokenizer.model
+    why = about_uncut(word, model.max_input_chars_per_word if isinstance(model, models.WordPiece) else 0)
+    if why is not None:
+        say(why)
+    elif isinstance(word, WordSteps):
+        _show_lookups(word)
+    else:
+        _show_merges(word)
+
+
+@st.fragment
+def _show_lookups(word: WordSteps) -> None:
+    lookups = word.lookups
+    made = _choose_made(word.text, len(lookups), "lookup")
+    say(f"Lookup {made} of {len(lookups)}: {about_lookup(word, lookups, made - 1)}")
+    draw_chips(lookup_chips(word, made))
+    st.code(lookup_ladder(word, made), language=None, height=_height(made))
+    if made == len(lookups):
+        with st.expander("Every lookup as a table"):
+            show_rows(tables.lookup_table(word), "lookups")
+
+
+@st.fragment
+def _show_merges(word: BpeWord) -> None:
+    total = len(word.merges)
+    made = _choose_made(spelled(word), total, "merge")
+    say(f"Merge {made} of {total}: {about_merge(word, made - 1)}")
+    draw_chips(merge_chips(word, made))
+    st.code(merge_ladder(word, made), language=None, height=_height(made))
+    if made == total:
+        with st.expander("Every merge as a table"):
+            show_rows(tables.merge_table(word), "merges")
+
+
 @asks(
     basis=derivable(LESSON, "pieces", "the rule, and the lookups of a word"),
     hint="Which is the longest beginning of the word that the vocabulary has?",
@@ -161,65 +215,11 @@ def rare(text: TextReading) -> Word | None:
     return next((word for each in RARE if len((word := cut_alone(text.tokenizer, each)).pieces) > 1), None)
 
 
-def show(view: TokenizationView) -> None:
-    """Show how one word is cut, from the first try to the last, and ask how another word is cut."""
-    if not show_explained(view):
-        return
-    brought = rare(view.reading)
-    word = choose_word([*view.reading.words, *([brought] if brought else [])])
-    if word is None:
-        say("After normalization, nothing of this text is left to cut.")
-        return
-    say(WHOLE.format(word=word.text.strip().title()) if word == brought else IDEA)
-    _show_cut(view, word)
-    meaning(said(word))
-    ask_beside(LESSON, another_word())
-    say(LANGUAGES.format(pieces=joined(cut_alone(view.reading.tokenizer, RARE[1]).pieces)))
-    link_to_toy("Where does a vocabulary come from? Watch how one is learned", MERGE_STEP)
-
-
-def _show_cut(view: TokenizationView, word: Word) -> None:
-    """Show the rule, and the lookups or merges of a word, or the reason why it is not cut."""
-    say(_rule(word))
-    model = view.reading.tokenizer.model
-    why = about_uncut(word, model.max_input_chars_per_word if isinstance(model, models.WordPiece) else 0)
-    if why is not None:
-        say(why)
-    elif isinstance(word, WordSteps):
-        _show_lookups(word)
-    else:
-        _show_merges(word)
-
-
 def _rule(word: Word) -> str:
     if isinstance(word, BpeWord):
         space = byte_symbols()[0x20]
         return BPE + SPACE.format(sign=quoted(space)) * (space in word.symbols)
     return WORDPIECE.format(mark=quoted(word.continuing_prefix))
-
-
-@st.fragment
-def _show_lookups(word: WordSteps) -> None:
-    lookups = word.lookups
-    made = _choose_made(word.text, len(lookups), "lookup")
-    say(f"Lookup {made} of {len(lookups)}: {about_lookup(word, lookups, made - 1)}")
-    draw_chips(lookup_chips(word, made))
-    st.code(lookup_ladder(word, made), language=None, height=_height(made))
-    if made == len(lookups):
-        with st.expander("Every lookup as a table"):
-            show_rows(tables.lookup_table(word), "lookups")
-
-
-@st.fragment
-def _show_merges(word: BpeWord) -> None:
-    total = len(word.merges)
-    made = _choose_made(spelled(word), total, "merge")
-    say(f"Merge {made} of {total}: {about_merge(word, made - 1)}")
-    draw_chips(merge_chips(word, made))
-    st.code(merge_ladder(word, made), language=None, height=_height(made))
-    if made == total:
-        with st.expander("Every merge as a table"):
-            show_rows(tables.merge_table(word), "merges")
 
 
 def _height(lines: int) -> int | Literal["content"]:

@@ -17,15 +17,6 @@ from lab.ui.frame.closing import meaning
 from lab.ui.terms import say
 
 
-def said(trace: Trace) -> str:
-    """Say how many of the tokens that the model reads are not from the text."""
-    own, total = sum(trace.encoding.special), len(trace.encoding)
-    if not own:
-        return f"This model adds no token: all {total} are from the text."
-    told = f"{own} of the {total} tokens {'is' if own == 1 else 'are'} not from the text."
-    return f"{told} The model reads them like words."
-
-
 def show(view: TokenizationView) -> None:
     """Show the tokens that are not from the text, and say how long an input may be."""
     encoding, config = view.trace.encoding, view.trace.model.config
@@ -47,13 +38,6 @@ def show(view: TokenizationView) -> None:
     if absent:
         with st.expander("Special tokens that are not in this input"):
             say("\n".join(f"- {quoted(each.token)} {each.role}." for each in absent))
-
-
-def _places(positions: Sequence[int]) -> str:
-    if len(positions) == 1:
-        return f"token {positions[0]}"
-    shown = ", ".join(map(str, positions[:12]))
-    return f"tokens {shown}{' …' if len(positions) > 12 else ''}"
 
 
 def _show_segments(view: TokenizationView) -> None:
@@ -89,3 +73,19 @@ def _show_unread(view: TokenizationView) -> None:
             rest = text[max((end for _, end in read), default=0) :]
         if rest.strip():
             show_plain(rest)
+
+
+def said(trace: Trace) -> str:
+    """Say how many of the tokens that the model reads are not from the text."""
+    own, total = sum(trace.encoding.special), len(trace.encoding)
+    if not own:
+        return f"This model adds no token: all {total} are from the text."
+    told = f"{own} of the {total} tokens {'is' if own == 1 else 'are'} not from the text."
+    return f"{told} The model reads them like words."
+
+
+def _places(positions: Sequence[int]) -> str:
+    if len(positions) == 1:
+        return f"token {positions[0]}"
+    shown = ", ".join(map(str, positions[:12]))
+    return f"tokens {shown}{' …' if len(positions) > 12 else ''}"

@@ -43,6 +43,27 @@ A toy’s sentences must pass these checks. Here, your text is checked in the sa
 id. The last check fails, because no text contains every token of the vocabulary."""
 
 
+def show(view: TokenizationView) -> None:
+    """Show the whole input, cut into tokens, with the ids that the model reads."""
+    trace, encoding = view.trace, view.trace.encoding
+    say(IDEA.format(model=view.model, size=trace.model.config.vocabulary))
+    draw_chips(encoding_chips(encoding), ids=encoding.token_ids)
+    st.caption(CAPTION + DASHED * any(encoding.special))
+    if not ask_beside(LESSON, next_in_the_list()):
+        return
+    meaning(reading(view.reading) + WRITTEN * is_story(trace))
+    try_this("one word in three spellings.", f"Take {CAFES}", {TEXT: CAFES})
+    show_spellings(view)
+    with st.expander("Every token in a table", icon=":material/table:", on_change="rerun", key="_tokens_table") as all:
+        if all.open:
+            rows = partial(token_table, trace)
+            show_rows(rows(), "tokens", rows)
+    config = trace.model.config
+    show_validation(
+        ToyData((tuple(encoding.token_ids),), config.vocabulary, config.max_tokens, 1, 0, first=0), numbers=CHECKED
+    )
+
+
 @asks(
     basis=bet("Tokens with neighbouring ids have something in common.", "An id is only a place in a list."),
     hint="Who would have to sort more than 30,000 tokens by their meaning?",
@@ -107,24 +128,3 @@ def reading(text: TextReading) -> str:
     if at is None or len(words[at].pieces) < 2:
         return told
     return told + CUT.format(word=quoted(spelled(words[at]).removeprefix("Ġ")), pieces=joined(words[at].pieces))
-
-
-def show(view: TokenizationView) -> None:
-    """Show the whole input, cut into tokens, with the ids that the model reads."""
-    trace, encoding = view.trace, view.trace.encoding
-    say(IDEA.format(model=view.model, size=trace.model.config.vocabulary))
-    draw_chips(encoding_chips(encoding), ids=encoding.token_ids)
-    st.caption(CAPTION + DASHED * any(encoding.special))
-    if not ask_beside(LESSON, next_in_the_list()):
-        return
-    meaning(reading(view.reading) + WRITTEN * is_story(trace))
-    try_this("one word in three spellings.", f"Take {CAFES}", {TEXT: CAFES})
-    show_spellings(view)
-    with st.expander("Every token in a table", icon=":material/table:", on_change="rerun", key="_tokens_table") as all:
-        if all.open:
-            rows = partial(token_table, trace)
-            show_rows(rows(), "tokens", rows)
-    config = trace.model.config
-    show_validation(
-        ToyData((tuple(encoding.token_ids),), config.vocabulary, config.max_tokens, 1, 0, first=0), numbers=CHECKED
-    )

@@ -14,8 +14,6 @@ from lab.ui import parameters
 from lab.ui.parameter_kinds import Parameter, drawn
 
 _AT = "_page"
-# A figure alone (:mod:`lab.ui.alone`); "figure" is a parameter of the bench Compare. Streamlit reads "embed" itself.
-_ALONE = "alone"
 _UNWRITTEN = "_unwritten"  # what the page shows and Python has not written into the URL, in the run before
 # The parameters that every page reads: a text by a model, or a toy's letters. The toy's own parameters, and the seed of
 # the model before training, are named only in addresses where they matter.
@@ -127,24 +125,16 @@ def remember(unwritten: dict[str, str]) -> None:
     st.session_state[_UNWRITTEN] = here().id, unwritten
 
 
-def figure_alone() -> str | None:
-    """Return the name of the figure that the URL wants alone; None if it wants a page."""
-    return st.query_params.get(_ALONE)
-
-
-def link(alone: str = "") -> str:
-    """Return the whole address of the view on screen; "" if the browser has not told it.
-
-    With ``alone``, the name of a figure, it is the address of this figure alone, for a frame.
-    """
+def link() -> str:
+    """Return the whole address of the view on screen; "" if the browser has not told it."""
     if not (page := st.context.url):
         return ""
     at, unwritten = st.session_state.get(_UNWRITTEN, ("", {}))
     stale = set(not_on_page())
     named = (unwritten if at == here().id else {}) | {
-        name: value for name, value in written().items() if name not in stale and name != _ALONE
+        name: value for name, value in written().items() if name not in stale
     }
-    return f"{page}?{urlencode(named | ({_ALONE: alone, 'embed': 'true'} if alone else {}))}".rstrip("?")
+    return f"{page}?{urlencode(named)}".rstrip("?")
 
 
 def not_on_page() -> list[str]:

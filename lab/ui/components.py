@@ -11,7 +11,7 @@ from streamlit.components.v2.types import ComponentRenderer
 
 from lab.charts.components import javascript, style
 from lab.charts.components.influence_tree import TreeChart
-from lab.ui import alone, taking
+from lab.ui import taking
 from lab.ui.drawing import framed, show_numbers
 
 
@@ -20,7 +20,6 @@ def mount(
     payload: bytes,
     key: str,
     *,
-    heading: str = "",
     states: Sequence[str] = (),
     on_change: Callable[[], None] | None = None,
 ) -> dict[str, Any]:
@@ -28,8 +27,6 @@ def mount(
 
     Parameters
     ----------
-    heading
-        The name of the figure, for a frame that shows it alone.
     states
         The states that the component may report with ``setStateValue`` or ``setTriggerValue``. Each report causes a
         rerun, so the browser itself answers whatever it can.
@@ -40,24 +37,18 @@ def mount(
     -------
     The states by name, None if nothing was reported. The values come from the browser, so check them.
     """
-    figure = key.removeprefix("_")
-    if alone.skips(figure):
-        return dict.fromkeys(states)
-    if figure == key:
+    if not key.startswith("_"):
         taking.begin_figure(key)
     callbacks: dict[str, Any] = {f"on_{state}_change": on_change or _rerun for state in states}
-    with alone.drawing(figure, heading):
-        result = _component(name)(key=key, data=payload, **callbacks)
+    result = _component(name)(key=key, data=payload, **callbacks)
     return {state: result.get(state) for state in states}
 
 
 def draw_tree(call: partial[TreeChart], key: str = "influence-tree") -> None:
     """Show an influence tree with its numbers."""
-    if alone.skips(key):
-        return
     chart = call()
     with framed(key):
-        mount("influence_tree", chart.payload, key, heading=chart.heading)
+        mount("influence_tree", chart.payload, key)
         show_numbers(chart.table, key, call, chart)
 
 

@@ -20,7 +20,7 @@ from lab.charts.base.tables import to_csv
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.kept.keepable import Keepable
 from lab.models.memo import kept
-from lab.ui import alone, taking
+from lab.ui import taking
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.reports import CellsClicked, heard
 from lab.ui.teaching import larger_chart, larger_plotly
@@ -64,13 +64,11 @@ def draw(
     ``again`` is such a call for a figure that the page makes from results at hand.
     """
     call = figure if isinstance(figure, partial) else again
-    return {} if alone.skips(key) else _draw(_made(figure, clickable), key, clickable, call)
+    return _draw(_made(figure, clickable), key, clickable, call)
 
 
 def draw_cells(call: partial[Heatmap], key: str) -> tuple[int, int] | None:
     """Draw a heatmap whose cells can be clicked; return row and column of the cell clicked last, from 0."""
-    if alone.skips(key):
-        return None
     ready = _made(call, True)
     assert isinstance(ready.figure, Heatmap)
     return ready.figure.clicked(_draw(ready, key, True, call))
@@ -111,7 +109,7 @@ def _draw(ready: _Ready, key: str, clickable: bool, call: partial[Any] | None) -
     figure, drawn = ready.figure, larger_chart(dict(ready.spec))
     select: Literal["rerun", "ignore"] = "rerun" if clickable else "ignore"
     saw(figure)
-    with alone.drawing(key, figure.heading), framed(key):
+    with framed(key):
         event = st.vega_lite_chart(ready.data, drawn, width=figure.width, key=key, alt=figure.alt, on_select=select)
         show_numbers(figure.table, key, call, figure)
     return dict(event) if clickable and isinstance(event, dict) else {}
@@ -137,10 +135,8 @@ def _sent(rows: list[dict[str, Any]]) -> Any:
 
 def draw_plotly(call: partial[Plotted], key: str) -> None:
     """Draw a Plotly chart, with its table, files and notebook."""
-    if alone.skips(key):
-        return
     plotted = call()
-    with alone.drawing(key, plotted.heading), framed(key):
+    with framed(key):
         st.plotly_chart(larger_plotly(plotted.figure), key=key, alt=plotted.alt, config={"displayModeBar": False})
         show_numbers(plotted.table, key, call, plotted)
 
@@ -187,14 +183,12 @@ def show_numbers(
     """Draw the button of a figure.
 
     The button opens the numbers as a table, which is made only at the click, the files to download, the Python that
-    makes the figure, and the address of the figure alone. :func:`code` adds the code that made the numbers, for the
+    makes the figure, and the frame for another page. :func:`code` adds the code that made the numbers, for the
     figure of the step (``of_step``) and not for the sentence above it. What the page says of the figure next
     (:func:`lab.ui.taking.tell`) goes into its file.
     """
     label = "Numbers and files" if of_step else "Take the sentence along"
     icon = ":material/more_horiz:"
-    if alone.is_on():
-        return
     told = taking.told_of(key)
     if not of_step:
         told.append(_ARCS)
@@ -214,7 +208,7 @@ def show_numbers(
                     said, make = taking.kept_file(figure, call, table, told)
                     file(said, key, "html", make, _KEEPS)
             if figure is not None:
-                taking.show_address(key, figure)
+                taking.show_frame(key, figure)
             if call is not None:
                 taking.show_script(call, key, kept=figure is not None)
             st.dataframe(table)

@@ -51,7 +51,7 @@ def show_row(row: SentenceRow, take: Take = _choose, call: partial[SentenceRow] 
     """
     with st.container(key=_place(row)):
         hear = partial(_hear, row.count, take)
-        mount("sentence", row.payload(), _NAME, heading=row.heading, states=["choice"], on_change=hear)
+        mount("sentence", row.payload(), _NAME, states=["choice"], on_change=hear)
         if row.weights is not None:
             show_numbers(row.table, "sentence", call, row, of_step=False)
 

@@ -19,7 +19,7 @@ from lab.course.words import escaped
 from lab.models.cores import begin_in_front
 from lab.models.encoding import TextError
 from lab.text.bundled import TextsMissing
-from lab.ui import address, alone, parameters, runs, selection, sidebar, taking, teaching
+from lab.ui import address, parameters, runs, selection, sidebar, taking, teaching
 from lab.ui.drawing import forget_figures
 from lab.ui.frame import strip
 from lab.ui.frame.closing import leave_what_was_tried
@@ -82,16 +82,13 @@ def _run() -> None:
     st.set_page_config(page_title=title, initial_sidebar_state=folded)
     st.html(style())
     teaching.larger()
-    if alone.is_on():
-        with alone.only():
-            _run_alone(page, routed)
-        return
     if page.id != "room" and awaits_progress():
         return
     _arrive(page)
-    model = _begin_model(page)
+    model = sidebar.begin_model(page.model if isinstance(page, ExperimentRecord) else "")
     if page.id not in _WITHOUT_SIDEBAR:
-        _show_sidebar(page, model)
+        opened = page if isinstance(page, Lesson | Bench) else None
+        sidebar.show(opened, model, text=not isinstance(page, ExperimentRecord))
     elif page.id != "room":
         with st.sidebar:
             teaching.show()
@@ -112,30 +109,6 @@ def _run() -> None:
         if not failed:  # otherwise an error of what follows could take the place of the page's own
             _finish(interrupted)
         strip.leave()
-
-
-def _run_alone(page: Page, routed: StreamlitPage) -> None:
-    """Run a page of which one figure is drawn; the sidebar, which nobody sees, has the choices of the link."""
-    _arrive(page)
-    model = _begin_model(page)
-    if page.id not in _WITHOUT_SIDEBAR:
-        _show_sidebar(page, model)
-    if page.id == "room":
-        return
-    st.session_state[_ROUTED] = True
-    try:
-        _draw(page, routed)
-    finally:
-        st.session_state.pop(_ROUTED, None)
-
-
-def _begin_model(page: Page) -> str:
-    return sidebar.begin_model(page.model if isinstance(page, ExperimentRecord) else "")
-
-
-def _show_sidebar(page: Page, model: str) -> None:
-    opened = page if isinstance(page, Lesson | Bench) else None
-    sidebar.show(opened, model, text=not isinstance(page, ExperimentRecord))
 
 
 def _draw(page: Page, routed: StreamlitPage) -> None:
@@ -192,7 +165,7 @@ def _navigation() -> StreamlitPage:
     st.set_page_config(page_icon=Path(__file__).with_name("icon.png"), layout="wide")
     # Streamlit marks the page that may run, so each run needs its own copies of the pages.
     pages = {name: [copy(page) for page in pages] for name, pages in _made().items()}
-    return st.navigation(pages, position="hidden" if alone.is_on() else "top")
+    return st.navigation(pages, position="top")
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What the corner of a figure takes along besides its numbers: one file, and the way to show it on another page."""
+"""What the corner of a figure takes along besides its numbers: one file, and the frame for it on another page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from lab.ui.parameters import STEP
 
 _FIGURES = "_figures_of_the_next_meaning"
 _MARKS = re.compile(r"(?<!\\)[*`]+")
-_PLAIN = re.compile(r"[A-Za-z0-9_.-]+")  # the names that deploy/haproxy.cfg lets into a frame
 _MEGABYTE = 1_000_000
 # Pixels of a frame in which a figure of this kind fits at the width of a page.
 _HEIGHTS = {
@@ -34,7 +33,6 @@ _HEIGHTS = {
     "ModelView": 760,
 }
 _SENTENCE = "sentence"  # the row above a step; a meaning is its own only if no figure is between them
-_ONCE = "check."  # the figures of questions, which differ from learner to learner
 
 
 @dataclass
@@ -139,22 +137,13 @@ def show_script(call: partial[Any], key: str, *, kept: bool) -> None:
         st.code(lines, language="python", wrap_lines=True)
 
 
-def show_address(key: str, figure: Keepable) -> None:
-    """Draw the address that shows the figure ``key`` alone, and the frame for a course page or a slide.
-
-    The figures of checks and of rooms have no such address.
-    """
-    alone = address.link(alone=key)
-    if not alone or key.startswith(_ONCE) or address.here().id == "room" or not _PLAIN.fullmatch(key):
-        return
+def show_frame(key: str, figure: Keepable) -> None:
+    """Draw the frame that shows the kept file of the figure ``key`` in a course page or a slide."""
     size, named = _HEIGHTS.get(type(figure).__name__, 480), visible(figure.heading, None)
-    frame = f'<iframe src="{escape(alone)}" width="100%" height="{size}" title="{escape(named)}"></iframe>'
+    frame = f'<iframe src="{escape(key)}.html" width="100%" height="{size}" title="{escape(named)}"></iframe>'
     with st.expander("On another page", icon=":material/open_in_new:"):
         st.caption(
-            "The address shows this figure alone, and it stays alive. The second line puts it into a course page or a "
-            "slide. Both need the network and this server; a file that you keep needs neither."
+            "Keep the figure, and put its file beside your slides or among the files of your course. This line shows "
+            "it there. It needs neither the network nor this server."
         )
-        if address.is_only_here(alone):
-            st.caption("This address works on this computer only.")
-        st.code(alone, language=None, wrap_lines=True)
         st.code(frame, language="html", wrap_lines=True)

@@ -10,7 +10,6 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, ExitStack, contextmanager, suppress
 from email.message import Message
-from urllib.parse import parse_qs
 
 import pytest
 from websockets.asyncio.client import connect
@@ -75,40 +74,6 @@ def test_only_the_origins_that_the_operator_names_may_frame_the_lab(lab: Lab, fr
             assert headers["Content-Security-Policy"].strip() == f"frame-ancestors 'self' {frames}".strip()
             assert headers["X-Content-Type-Options"] == "nosniff" and headers["Referrer-Policy"] == "same-origin"
             assert headers.get("Server") is None
-
-
-def test_anybody_may_frame_a_figure_alone_and_nothing_else(lab: Lab) -> None:
-    alone = ("?alone=attention-map&embed=true", "?text=a+b&embed=true&layer=2&alone=head_view", "?embed=true&alone=a.b")
-    others = (
-        "",
-        "?embed=true",
-        "?alone=attention-map",
-        "?alone=&embed=true",
-        "?alone=attention-map;embed=true",
-        "?x=1;alone=attention-map&embed=true",
-        "?figure=attention-map&embed=true",
-        "?not_alone=attention-map&embed=true",
-        "?alone=attention-map&embed=true1",
-        "?%61lone=attention-map&embed=true",
-        "?text=alone=attention-map%26embed=true",
-        "?text=%26alone=attention-map&embed=true",
-        "?alone%5B%5D=x&embed=true",
-    )
-    with proxied([lab], {"LAB_FRAMES": "https://a.example"}) as door:
-        for path in ("/Self-attention", "/", "/Room"):
-            for query in alone:
-                assert asked(door.url + path + query)[1]["Content-Security-Policy"] is None, query
-            for query in others:
-                policy = asked(door.url + path + query)[1]["Content-Security-Policy"]
-                assert policy == "frame-ancestors 'self' https://a.example", query
-        assert asked(door.url + "/_stcore/metrics?alone=x&embed=true")[0] == 403
-
-
-@pytest.mark.parametrize(
-    "query", ["alone=attention-map&embed=true", "embed=true&alone=a.b&x=1", "text=&alone=x&embed=true"]
-)
-def test_the_lab_reads_a_figure_alone_wherever_the_balancer_does(query: str) -> None:
-    assert parse_qs(query, keep_blank_values=True)["alone"]
 
 
 def limits(counter: str) -> list[int]:

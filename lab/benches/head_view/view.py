@@ -49,7 +49,7 @@ def show(seen: LinesView) -> None:
     view = call()
     st.markdown(_READING)
     take = partial(_choose_drawn, trace.model.config.heads)
-    mount("head_view", view.payload(), _KEY, heading=view.heading, states=("view",), on_change=take)
+    mount("head_view", view.payload(), _KEY, states=("view",), on_change=take)
     tell(_READING)
     if len(heads) == 1:
         meaning(looks_most(trace, (seen.layer, heads[0])))

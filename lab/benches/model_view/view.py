@@ -50,7 +50,7 @@ def show(seen: HeadsView) -> None:
             f"{how} Click a map to open it.{block} “As lines” draws the same weights as BertViz does (Vig 2019). A "
             "line leads from a token on the left to the token on the right that it looks at."
         )
-        mount("model_view", view.payload(), FIGURE, heading=view.heading, states=("opened",))
+        mount("model_view", view.payload(), FIGURE, states=("opened",))
         if colour in _PATTERNS:
             st.caption(_beside_chance(trace, colour))
         if view.jobs:

@@ -36,7 +36,7 @@ def show(view: NeuronView) -> None:
     row = neuron_row(view.trace, view.layer, view.head, view.query)
     call = partial(neurons, view.trace, view.layer, view.head, view.query, around)
     chart = call()
-    mount("neuron_view", chart.payload, "neuron-view", heading=chart.heading)
+    mount("neuron_view", chart.payload, "neuron-view")
     meaning(said(view, row))
     if part := share_drawn(row, view.query, around):
         st.caption(part)

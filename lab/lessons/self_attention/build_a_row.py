@@ -71,7 +71,7 @@ def show(view: OneHead) -> None:
     story = is_story_row(spot)
     figure = replace(call(), means=tuple(map(unmarked, stages(spot, story=story))))
     with framed("row-built"):
-        mount("row_built", figure.payload(), "row-built", heading=figure.heading)
+        mount("row_built", figure.payload(), "row-built")
         show_numbers(figure.table, "row-built", call, figure)
     if story:
         capital = view.trace.labels.index("capital")

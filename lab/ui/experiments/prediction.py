@@ -7,13 +7,13 @@ import streamlit as st
 from lab.questions.bets import Bet
 from lab.questions.progress import LONGEST_NAME
 from lab.questions.question import Right
-from lab.ui import alone, parameters
+from lab.ui import parameters
 from lab.ui.quiz.question import progress, remember
 
 
 def is_predicted(name: str) -> bool:
     """Return whether the result may be seen: the prediction was made, or a class was shown the result."""
-    return alone.is_on() or _step(name) in progress().predictions or _key(name) in st.session_state
+    return _step(name) in progress().predictions or _key(name) in st.session_state
 
 
 def predicted(name: str, bet: Bet) -> bool:

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from lab.questions.progress import TOY
 from lab.questions.question import Question, hashed, lettered, reordered
-from lab.ui import alone, parameters, selection
+from lab.ui import parameters, selection
 from lab.ui.quiz.done import awaits_answer, did, step_on_screen
 from lab.ui.quiz.question import choose, list_options, progress, remember
 from lab.ui.room.asking import offer, reveal
@@ -47,8 +47,6 @@ def predict(lesson: str, question: Question | None, *, in_sight: bool = False) -
     beside the figure. A class answers aloud, and a button reveals the answer, once for each sentence and model; the
     question is at the top of the step.
     """
-    if alone.is_on():
-        return True
     chosen = selection.current()
     if question is None:
         if not chosen[parameters.TEACH]:
@@ -70,7 +68,7 @@ def ask_beside(lesson: str, question: Question | None) -> bool:
     The answer is explained at once. "Show me" is an answer, too. A class gets a button that reveals the answer.
     Returns whether the answer may be said, also if there is no question.
     """
-    if question is None or alone.is_on():
+    if question is None:
         return True
     chosen = selection.current()
     question = reordered(replace(question, lesson=lesson), chosen[parameters.SEED])

@@ -16,7 +16,7 @@ from lab.models.catalogue import twin_id
 from lab.models.cores import one_core
 from lab.models.memo import kept
 from lab.models.trace import Trace, trace_encoding
-from lab.ui import alone, runs, selection
+from lab.ui import runs, selection
 from lab.ui.components import mount
 from lab.ui.doors import door_to, doors_at
 from lab.ui.drawing import show_numbers
@@ -100,10 +100,6 @@ def show_machine(trace: Trace, key: str, setting: MachineSetting) -> None:
     shown = _twin_of(read) if seen.twin and has_twin else read
     call = partial(machine, shown, seen.watched, seen.layer, seen.head)
     figure = kept(shown, (machine, seen.watched, seen.layer, seen.head), call)
-    if alone.is_on():
-        hear = partial(_act, trace, key, begin, None)
-        mount("machine", figure.payload(), key, heading=figure.heading, states=["act"], on_change=hear)
-        return
     now = selection.current()
     page = MachineOnPage(
         doors={

@@ -19,7 +19,7 @@ from lab.models.config import CheckpointError
 from lab.models.fitted_lens import fitted_lens
 from lab.models.memo import kept
 from lab.models.trace import Trace
-from lab.ui import address, alone, selection
+from lab.ui import address, selection
 from lab.ui.components import mount
 from lab.ui.drawing import show_numbers
 from lab.ui.parameters import CUT, HEAD, KEY_TOKEN, LAYER, READ_WITH, TOKEN, WATCH
@@ -63,22 +63,15 @@ def show_word_forms(trace: Trace, watched: int, key: str, page: OnPage = ALONE, 
     lens = READ_WITH.chosen() if READ_WITH.chosen() in lenses else (lenses[-1] if lenses else "")
     call = partial(word_forms, trace, at, str(cuts), lens == FITTED)
     chart = kept(trace, (word_forms, at, str(cuts), lens), call)
-    choose_lens = not alone.is_on()
-    if not choose_lens:
-        page = replace(page, waits=False, fills="", hint="")
-    shown = () if alone.is_on() else _LESSONS.items()
-    doors = {part: _told(lesson) for part, lesson in shown if lesson != here}
+    doors = {part: _told(lesson) for part, lesson in _LESSONS.items() if lesson != here}
     hint = page.hint if at == watched and not cuts else ""
-    said = lens if choose_lens or lens != READ_WITH.chosen() else ""
-    offered = lenses if choose_lens else ()
-    sent = chart.payload(replace(page, doors=doors, hint=hint, lenses=offered, lens=said))
-    mount("word_forms", sent, key, heading=chart.heading, states=["act"], on_change=partial(_act, key, trace, at))
+    sent = chart.payload(replace(page, doors=doors, hint=hint, lenses=lenses, lens=lens))
+    mount("word_forms", sent, key, states=["act"], on_change=partial(_act, key, trace, at))
     tell(_how_to_read(chart))
     if not page.waits:
         show_numbers(chart.table, key, call, chart)
     address.keep_in_url()
-    if choose_lens:
-        address.keep(READ_WITH)
+    address.keep(READ_WITH)
     return Forming.of(trace, at, cuts)
 
 

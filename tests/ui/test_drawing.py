@@ -123,6 +123,16 @@ def test_the_size_of_a_large_file_is_said_before() -> None:
         assert label in labels, labels
 
 
+def test_the_frame_shows_the_file_that_the_button_beside_it_keeps() -> None:
+    from lab.benches.model_view.view import all_heads
+
+    at = AppTest.from_function(long_page, default_timeout=30)
+    at.session_state["figure"] = all_heads(lab.trace(lab.load_model("lab-bert"), 'a "quoted" <b> & text'))
+    at.run()
+    (frame,) = (block.value for block in at.code if "iframe" in block.value)
+    assert frame.startswith('<iframe src="view.html" ') and "<b>" not in frame
+
+
 def test_a_file_of_a_text_that_a_model_can_hardly_read_says_so() -> None:
     from lab.ui import taking
 

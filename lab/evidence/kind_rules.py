@@ -73,6 +73,7 @@ def as_record(found: Mapping[str, MeasuredRule]) -> dict[str, Any]:
         id: {
             "side": each.rule.side,
             "kinds": list(each.rule.kinds),
+            "last": each.rule.last,
             "share": round(each.share, 3),
             "count": each.count,
         }
@@ -86,14 +87,17 @@ def shipped() -> Mapping[str, MeasuredRule]:
     record = json.loads(FILE.read_text("utf-8"))["rules"]
     ends = {job.id: start_of(job) for job in JOBS}
     return {
-        id: MeasuredRule(KindRule(ends[id], each["side"], tuple(each["kinds"])), each["share"], each["count"])
+        id: MeasuredRule(
+            KindRule(ends[id], each["side"], tuple(each["kinds"]), each["last"]), each["share"], each["count"]
+        )
         for id, each in record.items()
     }
 
 
 def in_words(rule: KindRule) -> str:
-    """Write a rule: "the nearest noun or pronoun to the left"."""
-    return f"the nearest {kinds_in_words(rule)} to the {'left' if rule.side == LEFT else 'right'}"
+    """Write a rule: "the nearest noun or pronoun to the left", or "…, of several in a row the last"."""
+    last = ", of several in a row the last" if rule.last else ""
+    return f"the nearest {kinds_in_words(rule)} to the {'left' if rule.side == LEFT else 'right'}{last}"
 
 
 def kinds_in_words(rule: KindRule) -> str:

@@ -25,7 +25,7 @@ IN_SHORT = {
     Verdict.SMALLER: "a clear effect, but smaller than published",
     Verdict.LARGER: "a clear effect, larger than published",
     Verdict.OPPOSITE: "a clear effect in the other direction",
-    Verdict.NOT_REPRODUCED: "no clear effect",
+    Verdict.NOT_REPRODUCED: "no effect that is clear and large enough to count",
     Verdict.INCONCLUSIVE: "an uncertain result",
     Verdict.ALSO_UNTRAINED: "an effect that random weights show, too",
     Verdict.NOT_TESTABLE: "too few cases, or no possible test",
@@ -39,8 +39,8 @@ _RULES: dict[Verdict, str] = {
     Verdict.INCONCLUSIVE: (
         "**Inconclusive**: the effect is not clearly above or below 0, and the 95 % interval is too wide: half its "
         "width is more than half the published effect, or it reaches the published effect. If the paper reports "
-        "nothing on this scale, a bound that the lab wrote down before the measurement takes its place: half the "
-        "width may then be as much as the bound, or as half our effect. Or the effect is clear but smaller than the "
+        "nothing on this scale, a bound that the lab chose takes its place: half the width may then be as much as the "
+        "bound, or as half our effect. Or the effect is clear but smaller than the "
         "bound, which its interval reaches. Or no comparison with the untrained twin or with a rule is possible, "
         "because their own interval is too wide or, of the twin, contains 0."
     ),
@@ -59,7 +59,8 @@ _RULES: dict[Verdict, str] = {
     ),
     Verdict.NO_BETTER_THAN_A_RULE: (
         "**No better than a rule**: the effect is clearly above 0 and above the twin’s effect, but a simple rule, "
-        "which reads no model, is right as often, or more often: the model’s lead is less than would count."
+        "which knows only kinds of words and their order, is right as often, or more often: the model’s lead is less "
+        "than would count."
     ),
     Verdict.SMALLER: (
         "**Smaller** or **larger**: the effect is clearly above 0, above the twin’s effect and above the "

@@ -1,9 +1,11 @@
 """A rule that knows kinds of words and no grammar, as a second baseline: "the nearest noun or pronoun to the left".
 
+Where several such words follow each other, as in "in the New York office", the rule may also name the last one.
+
 A head that finds the subject of a verb may only know which words are nouns and which is near. So for each relation the
 best such rule is chosen on half A of the treebank, as the heads are: from which end it starts, to which side it goes,
-and at which kinds of words it stops. The kinds are parts of speech, by a tagger as a reader would use it, and beside
-them by the people who annotated the treebank.
+at which kinds of words it stops, and at which end of a row of them. The kinds are parts of speech, by a tagger as a
+reader would use it, and beside them by the people who annotated the treebank.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ class Tags:
 
 @dataclass(frozen=True)
 class KindRule:
-    """A rule that names the nearest word of some kinds.
+    """A rule that names the nearest word of some kinds, or the last word of the nearest row of them.
 
     Attributes
     ----------
@@ -54,35 +56,29 @@ class KindRule:
         :data:`LEFT` or :data:`RIGHT`, where the rule looks.
     kinds
         The parts of speech at which it stops.
+    last
+        Whether the rule goes on, from the nearest word of these kinds, as long as the next word is of these kinds, too.
     """
 
     end: int
     side: int
     kinds: tuple[str, ...]
+    last: bool = False
 
     def named(self, tags: Sequence[str], word: int) -> int:
         """Return the word, from 0, that the rule names for ``word``; −1 if there is no word of these kinds."""
         beyond = len(tags) if self.side == RIGHT else -1
-        return next((at for at in range(word + self.side, beyond, self.side) if tags[at] in self.kinds), -1)
+        way = range(word + self.side, beyond, self.side)
+        found = next((at for at in way if tags[at] in self.kinds), -1)
+        while self.last and found >= 0 and found + self.side != beyond and tags[found + self.side] in self.kinds:
+            found += self.side
+        return found
 
     def right(self, cases: Cases, tags: TagsOf) -> NDArray[np.bool_]:
         """Return, for each case, (N,), whether the rule names the right word."""
-        return self.steps(cases, tags) == self.side * _away(cases, self.end)
-
-    def steps(self, cases: Cases, tags: TagsOf) -> NDArray[np.float64]:
-        """Return, for each case, (N,), how many words away the named word is; inf if the rule names no word."""
-        starts = cases.sought[:, 1 - self.end].tolist()
-        found = [
-            self.named(tags[sentence], word) for sentence, word in zip(cases.sentence.tolist(), starts, strict=True)
-        ]
-        return np.array(
-            [abs(at - start) if at >= 0 else np.inf for at, start in zip(found, starts, strict=True)], dtype=np.float64
-        )
-
-
-def _away(cases: Cases, end: int) -> NDArray[np.int64]:
-    """Return, for each case, (N,), how far to the right of the word where a rule starts the right word is."""
-    return cases.sought[:, end] - cases.sought[:, 1 - end]
+        starts = zip(cases.sentence.tolist(), cases.sought[:, 1 - self.end].tolist(), strict=True)
+        found = [self.named(tags[sentence], word) for sentence, word in starts]
+        return np.array(found, dtype=np.int64) == cases.sought[:, self.end]
 
 
 def tags_of(sentences: Sequence[Sentence]) -> Tags:
@@ -100,15 +96,13 @@ def best_rule(cases: Cases, tags: TagsOf, ends: Collection[int] = (0, 1)) -> Kin
 
     All sets of the :data:`MOST_KINDS` commonest kinds are tried, and only rules that start at one of the ``ends``.
     """
-    best, most_right = KindRule(0, LEFT, ()), (-1, 0)
-    for end, side in product(ends, (LEFT, RIGHT)):
+    candidates = list[KindRule]()
+    for end in ends:
         words = zip(cases.sentence.tolist(), cases.sought[:, end].tolist(), strict=True)
         common = [kind for kind, _ in Counter(tags[sentence][word] for sentence, word in words).most_common(MOST_KINDS)]
-        # A set of kinds names the nearest of the words that its kinds name one by one.
-        steps = {kind: KindRule(end, side, (kind,)).steps(cases, tags) for kind in common}
-        away = side * _away(cases, end)
-        for kinds in chain.from_iterable(combinations(common, size) for size in range(1, len(common) + 1)):
-            right = int((np.min([steps[kind] for kind in kinds], axis=0) == away).sum())
-            if (right, -len(kinds)) > most_right:
-                best, most_right = KindRule(end, side, tuple(sorted(kinds))), (right, -len(kinds))
-    return best
+        sets = chain.from_iterable(combinations(common, size) for size in range(1, len(common) + 1))
+        candidates += [
+            KindRule(end, side, tuple(sorted(kinds)), last)
+            for kinds, side, last in product(sets, (LEFT, RIGHT), (False, True))
+        ]
+    return max(candidates, key=lambda rule: (rule.right(cases, tags).sum(), -len(rule.kinds)))

@@ -24,6 +24,10 @@ TAGS = ("DET", "NOUN", "ADP", "DET", "NOUN", "VERB")  # The keys to the cabinet 
         (KindRule(0, RIGHT, ("VERB",)), 1, 5),
         (KindRule(0, RIGHT, ("NOUN",)), 4, -1),
         (KindRule(0, LEFT, ("DET",)), 0, -1),
+        (KindRule(0, RIGHT, ("NOUN", "VERB"), last=True), 2, 5),  # cabinet vanished
+        (KindRule(0, RIGHT, ("DET", "NOUN"), last=True), 2, 4),
+        (KindRule(1, LEFT, ("DET", "NOUN"), last=True), 2, 0),
+        (KindRule(1, LEFT, ("PRON",), last=True), 2, -1),
     ],
 )
 def test_the_nearest_word_of_its_kinds_is_named_and_never_the_word_itself(
@@ -75,16 +79,17 @@ def test_no_set_of_the_commonest_kinds_is_right_more_often(relation: str) -> Non
     ]
     sets = [kinds for size in range(1, 6) for kinds in combinations(common[:5], size)]
     right = {
-        (side, kinds): sum(
-            KindRule(0, side, kinds).named(tags[at], word) == sought
+        (side, kinds, last): sum(
+            KindRule(0, side, kinds, last).named(tags[at], word) == sought
             for at, word, sought in zip(cases.sentence, cases.dependent, cases.head, strict=True)
         )
         for side in (LEFT, RIGHT)
         for kinds in sets
+        for last in (False, True)
     }
     rule = best_rule(cases, tags, (0,))
     assert rule.right(cases, tags).sum() == max(right.values())
-    fewest = min(len(kinds) for (_, kinds), count in right.items() if count == max(right.values()))
+    fewest = min(len(kinds) for (_, kinds, _), count in right.items() if count == max(right.values()))
     assert len(rule.kinds) == fewest
 
 

@@ -60,7 +60,7 @@ class RelationRow:
         The best fixed offset on A (head − dependent, in words), and the number of cases here that it names right.
     twin_right
         The number of cases here that the untrained twin's best head on A names right.
-    rule_end, rule_side, rule_kinds
+    rule_end, rule_side, rule_kinds, rule_last
         The best rule on A by kinds of words (:class:`lab.evidence.word_kinds.KindRule`), which starts at the same end
         as the head; the kinds are joined by spaces.
     rule_right, gold_right
@@ -100,6 +100,7 @@ class RelationRow:
     rule_end: int
     rule_side: int
     rule_kinds: str
+    rule_last: bool
     rule_right: int
     gold_right: int
     where_rule_fails: int
@@ -137,7 +138,7 @@ class RelationRow:
     @property
     def rule(self) -> KindRule:
         """The rule by kinds of words."""
-        return KindRule(self.rule_end, self.rule_side, tuple(self.rule_kinds.split()))
+        return KindRule(self.rule_end, self.rule_side, tuple(self.rule_kinds.split()), self.rule_last)
 
     @property
     def rule_accuracy(self) -> float:
@@ -358,6 +359,7 @@ def _row(choice: _Choice, found: tuple[Cases, Cases], tags: Tags, documents: Seq
         choice.rule.end,
         choice.rule.side,
         " ".join(choice.rule.kinds),
+        choice.rule.last,
         counts[3],
         int(by_people.sum()),
         int((right[0] & ~by_tagger).sum()),

@@ -176,7 +176,10 @@ def held(found: PatchingTest) -> str:
     count = in_words(len(names - failed)) if names - failed else "none"
     holds = "holds" if len(names - failed) < 2 else "hold"
     told = f"Apart from the first claim, which is nearly true by construction, {count} of the three about places"
-    verdicts = {row.claim.id: LABELS[row.judged.verdict] for row in about if row.judged.verdict not in HOLDS}
+    verdicts = {
+        each: " or ".join(dict.fromkeys(LABELS[row.judged.verdict] for row in about if row.claim.id == each))
+        for each in failed
+    }
     open = " and ".join(f"“{SAYS[each]}” is *{verdicts[each]}*" for each in SAYS if each in failed)
     return f"{told} {holds} both ways; {open}." if failed and names - failed else f"{told} {holds} both ways."
 

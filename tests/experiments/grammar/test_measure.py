@@ -236,7 +236,10 @@ def test_a_rule_starts_at_the_word_where_its_head_starts(found: GrammarTest) -> 
 
 
 def test_what_a_rule_names_is_counted_word_by_word() -> None:
-    """On half B, from the head's end of each relation to the first word of these kinds on one side."""
+    """On half B, from the head's end of each relation to the first word of these kinds on one side, or the last one.
+
+    The last one of the row that the first one begins: places one after the other.
+    """
     result, sentences = known(load_model("lab-minilm")), halves()[1].sentences
     assert result is not None
     counted = dict.fromkeys((row.relation for row in result.rows), 0)
@@ -248,7 +251,8 @@ def test_what_a_rule_names_is_counted_word_by_word() -> None:
                 start, sought = (dependent, head - 1) if row.end == 0 else (head - 1, dependent)
                 way = range(start + 1, len(tags)) if row.rule_side > 0 else range(start - 1, -1, -1)
                 reached = [word for word in way if tags[word] in row.rule_kinds.split()]
-                counted[relation] += reached[:1] == [sought]
+                row_of_words = [word for at, word in enumerate(reached) if abs(word - reached[0]) == at]
+                counted[relation] += row_of_words[-1:] == [sought] if row.rule_last else reached[:1] == [sought]
     assert counted == {row.relation: row.rule_right for row in result.rows}
 
 

@@ -25,6 +25,8 @@ from benchmarks.visitor import Answer, Visitor, visiting
 from lab.course.pages import BENCHES, LESSONS
 
 PROMISED, BOUND = 690.0, 980.0  # megabytes
+LESSON = LESSONS[2]
+MAP = next(step.name for step in LESSON.steps if step.id == "map")  # a step with all controls and the badge
 
 
 async def _one(answer: Awaitable[Answer]) -> list[Answer]:
@@ -36,8 +38,8 @@ async def first_visit(stage: Stage) -> None:
     async with visiting(stage.door(0).url) as visitor:
         for name, doing in (
             ("the course map, first page of the server", visitor.open("")),
-            ("self-attention: first analysis of the server", visitor.open("Self-attention")),
-            ("another sentence", visitor.open("Self-attention", text=SHARED)),
+            ("self-attention: first analysis of the server", visitor.open(LESSON.slug, step=MAP)),
+            ("another sentence", visitor.open(LESSON.slug, text=SHARED)),
             ("another layer of it", visitor.choose("layer", "2")),
             ("that layer again", visitor.choose("layer", "2")),
         ):
@@ -60,7 +62,7 @@ async def lesson_by_lesson(stage: Stage) -> None:
 
 
 async def _compare(visitor: Visitor) -> list[Answer]:
-    opened = await visitor.open(LESSONS[2].slug, step=next(s.name for s in LESSONS[2].steps if s.id == "map"))
+    opened = await visitor.open(LESSON.slug, step=MAP)
     badge = next(label for label in visitor.popovers if "Compare with Hugging Face" in label)
     unfolded = await visitor.unfold(badge)
     assert any("steps match Hugging Face" in label for label in visitor.popovers), visitor.popovers

@@ -16,6 +16,7 @@ import pytest
 import lab as api
 from benchmarks import load
 from benchmarks.learners import learner, looking, sentence
+from benchmarks.new_server import first_visit
 from benchmarks.runner import COLUMNS, HEADER, Figure, Row, Stage, bare_p95, staged
 from benchmarks.server import Lab, running_lab, usage
 from benchmarks.visitor import Answer, visiting
@@ -175,6 +176,12 @@ def test_learners_look_around_the_real_lessons(real: Stage) -> None:
     assert found["peak MB"] >= found["MB"] > 100 and found["CPU ms"] > 0
     assert str(found).split()[:2] == ["class", "3"] and len(str(found).split()) == 2 + len(COLUMNS)
     assert len(str(found)) == len(HEADER)
+
+
+@at_night
+def test_the_first_visit_finds_what_it_clicks(real: Stage) -> None:
+    run(first_visit(real))
+    assert len(real.rows) >= 5 and all(row.broken == () for row in real.rows[-5:])
 
 
 @at_night

@@ -1,1 +1,1 @@
-"""Side-by-side measurements, printed as ratios: ``python -m benchmarks``, or ``make bench``."""
+"""The measurements: ``python -m benchmarks`` (``make bench``) and ``python -m benchmarks.load`` (``make load``)."""

@@ -3,11 +3,8 @@
 python -m benchmarks            everything below
 python -m benchmarks --ratios   the engine and the analyses beside others
 python -m benchmarks --pages    reruns of every page
-python -m benchmarks --capacity reruns beside a bare Streamlit app
-python -m benchmarks --views    the hand-written views
 python -m benchmarks --start    a server nobody has visited
 python -m benchmarks --memory   what that server's memory peaks at, lesson by lesson
-python -m benchmarks --experiments  each experiment that ships, live
 python -m benchmarks --write    everything, written to RESULTS.md; --pages --write, those sections alone
 """
 
@@ -16,7 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import analysis, capacity, engine, experiments, guessing, memory, pages, results, start, views
+from benchmarks import analysis, engine, guessing, new_server, pages, results
 from benchmarks.results import Ratio
 
 SUITES = (engine, analysis, guessing)
@@ -43,8 +40,7 @@ def ratios(known: dict[tuple[str, int], float]) -> list[Ratio]:
 def main() -> int:
     """Measure what was asked for and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure the lab.")
-    suites = {"pages": pages, "capacity": capacity, "views": views, "start": start, "memory": memory}
-    suites["experiments"] = experiments
+    suites = {"pages": pages.run, "start": new_server.start, "memory": new_server.memory}
     names = ("ratios", *suites)
     for name in (*names, "write"):
         parser.add_argument(f"--{name}", action="store_true")
@@ -58,9 +54,9 @@ def main() -> int:
         compared = ratios({} if asked.write else results.recorded(written))
         sections.append(("Side by side", results.ratio_table(compared)))
         broken |= any(each.regressed for each in compared)
-    for name, suite in suites.items():
+    for name, measure in suites.items():
         if name in wanted:
-            found, failed = suite.run()
+            found, failed = measure()
             sections += found
             broken |= failed
     if asked.write:

@@ -7,14 +7,14 @@ the mean mass is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.measure import Comparison, peak_megabytes, time_ratio
+from benchmarks.measure import Comparison, time_ratio
 from lab.analysis.heads.metrics import attention_metrics
 from lab.analysis.heads.specialization import CONTENT_WORDS, FAR, FUNCTION_WORDS, PUNCTUATION, specialization_of
 from lab.analysis.sentences.attention import between_sentences
@@ -122,22 +122,8 @@ def our_maxima(heads: Weights) -> Values:
 
 def token_pair_maxima(heads: Weights) -> Values:
     """The same, one pair of tokens after the other over all 144 heads."""
-    return _sentence_pairs(heads, lambda a, b: max(heads[:, :, i, j].max() for i in a for j in b))
-
-
-def block_maxima(heads: Weights) -> Values:
-    """The same, one pair of sentences and one head after the other."""
-
-    def largest(a: Sequence[int], b: Sequence[int]) -> float:
-        block = np.ix_(a, b)
-        return float(max(head[block].max() for layer in heads for head in layer))
-
-    return _sentence_pairs(heads, largest)
-
-
-def _sentence_pairs(heads: Weights, largest: Callable[[Sequence[int], Sequence[int]], float]) -> Values:
     places = members(heads.shape[-1])
-    return np.array([[largest(a, b) for b in places] for a in places])
+    return np.array([[max(heads[:, :, i, j].max() for i in a for j in b) for b in places] for a in places])
 
 
 def comparisons() -> Iterator[Comparison]:
@@ -146,7 +132,6 @@ def comparisons() -> Iterator[Comparison]:
         (f"{in_words(len(FORMULAS))} metrics raw and corrected / loop over heads", our_metrics, loop_metrics, 0.25),
         ("seven specializations / loop over heads", our_specialization, loop_specialization, 0.25),
         ("attention between 8 sentences / token pairs", our_maxima, token_pair_maxima, 0.05),
-        ("attention between 8 sentences / heads' blocks", our_maxima, block_maxima, 0.25),
     )
     for tokens in LENGTHS:
         heads = random_heads(tokens)
@@ -155,4 +140,4 @@ def comparisons() -> Iterator[Comparison]:
             measure = partial(time_ratio, partial(ours, heads), partial(theirs, heads), ROUNDS[tokens])
             # Below the longest text nothing was promised but not to be slower.
             promised = target if tokens == max(LENGTHS) else 1.0
-            yield Comparison(work, tokens, promised, measure, peak_megabytes(partial(ours, heads)))
+            yield Comparison(work, tokens, promised, measure)

@@ -1,7 +1,7 @@
 """The balancer of compose.yaml before servers of one's own, on a machine that has HAProxy.
 
-with running_lab() as one, running_lab() as two, balanced([one, two]) as doors:
-...  # one door, HAProxy's; where there is no HAProxy, the servers themselves
+with running_lab() as one, running_lab() as two, proxied([one, two]) as door:
+...  # a visitor of door.url is on one of them
 
 python -m benchmarks.balancer           # print where HAProxy is, or exit with 1 and say what to do: make haproxy
 """
@@ -41,20 +41,6 @@ def configured(config: str, port: int, servers: Sequence[str]) -> str:
         if count != 1:
             raise ValueError(f"deploy/haproxy.cfg has {count} times what one of them should be: {pattern}")
     return config
-
-
-@contextmanager
-def balanced(labs: Sequence[Lab]) -> Iterator[Sequence[Lab]]:
-    """Where visitors go: to HAProxy if there is one here and more than one server, else to the servers in turn."""
-    if len(labs) == 1:
-        yield labs
-        return
-    if shutil.which(PROGRAM) is None:
-        print(f"{MISSING} The visitors go to the servers in turn.", flush=True)
-        yield labs
-        return
-    with proxied(labs) as door:
-        yield [door]
 
 
 @contextmanager

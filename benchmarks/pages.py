@@ -1,17 +1,15 @@
 """What a rerun of a warm page costs the server, and what it sends to the browser: every page, every step.
 
-The app runs whole, without a browser; what counts is the processor time of the thread that runs the page_path,
+The app runs whole, without a browser; what counts is the processor time of the thread that runs the page,
 and the bytes of each message it hands to the network. Pictures go by address and are fetched apart.
 """
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count, cycle, islice, takewhile
-from pathlib import Path
 
 from streamlit.logger import set_log_level
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -22,12 +20,12 @@ from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 import benchmarks.routed  # noqa: F401 (a server that has been visited before)
 from benchmarks.learners import REVEAL
 from benchmarks.results import table
+from benchmarks.server import HOME
 from lab.course.pages import BENCHES, LESSONS, Bench, Lesson
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui import runs
 from lab.ui.parameters import SENTENCE, TOY
 
-HOME = Path(__file__).parents[1] / "Home.py"
 MODELS = (DEFAULT_MODEL, "lab-gpt2")
 LENGTHS = (32, 128, 512)
 LIMIT_MS = {32: 150.0, 128: 500.0, 512: 500.0}
@@ -40,13 +38,13 @@ WORDS = ["The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired
 
 @dataclass
 class Meter:
-    """What the last run of a script took, and the bytes of each message it sent."""
+    """What the last run of a script took, and the bytes of the largest message it sent."""
 
     seconds: float = 0.0
-    sent: list[int] = field(default_factory=list)
+    largest: int = 0
 
     def message(self, message: ForwardMsg) -> None:
-        self.sent.append(message.ByteSize())
+        self.largest = max(self.largest, message.ByteSize())
 
 
 METER = Meter()
@@ -63,40 +61,37 @@ class MeteredRunner(LocalScriptRunner):
 
 @dataclass(frozen=True)
 class Rerun:
-    """One step of one page, run again: the same selection, and another layer and head."""
+    """One step of one page, run again.
+
+    Attributes
+    ----------
+    ms
+        The best time of the slower kind, the same selection or another layer and head: what a busy machine adds is not
+        the page's.
+    largest
+        Bytes of the largest message.
+    most
+        Bytes that a message may have.
+    """
 
     page: str
     model: str
     step: str
     tokens: int
-    same_ms: tuple[float, ...]
-    moved_ms: tuple[float, ...]
+    ms: float
     largest: int
-    total: int
-    most: int  # bytes of a message
-
-    @property
-    def best(self) -> float:
-        """The best time of the slower kind: what a busy machine adds is not the page's."""
-        return max(min(self.same_ms), min(self.moved_ms))
+    most: int
 
     @property
     def failed(self) -> bool:
-        return self.best > LIMIT_MS[self.tokens] or self.largest > self.most
+        return self.ms > LIMIT_MS[self.tokens] or self.largest > self.most
 
     def __str__(self) -> str:
-        same, moved = statistics.median(self.same_ms), statistics.median(self.moved_ms)
-        where = f"{self.page}, {self.model}"
-        return (
-            f"{where:<38} {self.step:<20} {self.tokens:>6} {same:>6.0f} {moved:>6.0f} {self.best:>6.0f} "
-            f"{self.largest / 1000:>9.0f} {self.total / 1000:>9.0f}{'  BROKEN' if self.failed else ''}"
-        )
+        where, broken = f"{self.page}, {self.model}", "  BROKEN" if self.failed else ""
+        return f"{where:<42} {self.step:<32} {self.tokens:>6} {self.ms:>6.0f} {self.largest / 1000:>10.0f}{broken}"
 
 
-HEADER = (
-    f"{'page':<38} {'step':<20} {'tokens':>6} {'same':>6} {'moved':>6} {'best':>6} {'largest':>9} {'all':>9}\n"
-    f"{'':<38} {'':<20} {'':>6} {'ms':>6} {'ms':>6} {'ms':>6} {'kB':>9} {'kB':>9}"
-)
+HEADER = f"{'page':<42} {'step':<32} {'tokens':>6} {'ms':>6} {'largest kB':>10}"
 
 
 def reruns() -> Iterator[Rerun]:
@@ -141,18 +136,15 @@ def _steps(at: AppTest, page: Lesson | Bench, model: str, tokens: int) -> Iterat
 
 
 def _measure(at: AppTest, page: Lesson | Bench, model: str, step: str, tokens: int) -> Rerun:
-    same: list[float] = []
-    moved: list[float] = []
-    messages: list[list[int]] = []
+    same, moved, largest = list[float](), list[float](), 0
     for number in range(ROUNDS):
-        for times, move in ((same, False), (moved, True)):
-            if move:
+        for times in (same, moved):
+            if times is moved:
                 _another_head(at, number + 1)
             run_once(at)
             times.append(1000 * METER.seconds)
-            messages.append(list(METER.sent))
-    largest, total = max(map(max, messages)), max(map(sum, messages))
-    return Rerun(page.title, model, step, tokens, tuple(same), tuple(moved), largest, total, _most(page, model, tokens))
+            largest = max(largest, METER.largest)
+    return Rerun(page.title, model, step, tokens, max(min(same), min(moved)), largest, _most(page, model, tokens))
 
 
 def _most(page: Lesson | Bench, model: str, tokens: int) -> int:
@@ -169,7 +161,7 @@ def _another_head(at: AppTest, number: int) -> None:
 
 def run_once(at: AppTest) -> AppTest:
     """Run the app once, metered. Raises RuntimeError if a page does."""
-    METER.sent.clear()
+    METER.largest = 0
     at.run()
     if at.exception:
         raise RuntimeError(f"a page failed: {at.exception[0].message}")
@@ -183,7 +175,7 @@ def run() -> tuple[list[tuple[str, str]], bool]:
     app_test.LocalScriptRunner = MeteredRunner  # type: ignore[misc]
     print(
         f"\nReruns of warm pages, {ROUNDS} with the same selection, {ROUNDS} with another layer and head each time.\n"
-        "ms: the script’s thread, medians and the best of the slower kind. kB: the largest message, all of a run.\n"
+        "ms: the script’s thread, the best of the slower kind. kB: the largest message.\n"
     )
     print(HEADER)
     found = []
@@ -201,7 +193,7 @@ def _worst(found: Sequence[Rerun]) -> str:
     rows = [["bound", *(f"{LIMIT_MS[n]:.0f}" for n in LENGTHS), *(f"{LIMIT_BYTES / 1000:.0f}" for _ in LENGTHS)]]
     for page in dict.fromkeys(each.page for each in found):
         of = {n: [each for each in found if (each.page, each.tokens) == (page, n)] for n in LENGTHS}
-        slowest = [f"{max(each.best for each in of[n]):.0f}" for n in LENGTHS]
+        slowest = [f"{max(each.ms for each in of[n]):.0f}" for n in LENGTHS]
         widest = [f"{max(each.largest for each in of[n]) / 1000:.0f}" for n in LENGTHS]
         rows.append([page, *slowest, *widest])
     return table(header, rows)

@@ -63,7 +63,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def ratio_table(ratios: Iterable[Ratio]) -> str:
     """The table :func:`recorded` reads."""
-    header = ("ours / theirs", "tokens", "ratio", "times as fast", "target", "peak of ours, MB")
+    header = ("ours / theirs", "tokens", "ratio", "times as fast", "target")
     return table(
         header,
         [
@@ -73,7 +73,6 @@ def ratio_table(ratios: Iterable[Ratio]) -> str:
                 f"{each.value:.3f}",
                 f"{1 / each.value:.1f}",
                 f"{each.of.target:.2f}",
-                "" if each.of.megabytes is None else f"{each.of.megabytes:.1f}",
             )
             for each in ratios
         ],

@@ -4,32 +4,28 @@
                                                # behind HAProxy, where it is installed
 
 Every learner is a visitor of the room's page over a WebSocket, as a browser is, and so is the wall. The teacher's steps
-are taken in the database. ``lost`` are votes that the page said were in and that the result has not, ``late`` those
-that it has and that were sent after the close. ``click s`` is when 95 of 100 phones show what the teacher has clicked:
-a round that opens, and its end. Others look around in the lessons meanwhile. A slow machine may take three times as
-long as a bare Streamlit page with as many people takes in the same run (``bare s``), and phones the pause between two
-looks more, where that is more than the bound.
+are taken in the database. The pages of the table are votes that were sent. ``lost`` are votes that the page said were
+in and that the result has not, ``late`` those that it has and that were sent after the close. ``click s`` is when 95 of
+100 phones show what the teacher has clicked: a round that opens, and its end. Others look around in the lessons beside
+them.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import random
 import re
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-
-from benchmarks import learners
-from benchmarks.balancer import balanced
-from benchmarks.bare import TIMES, bare
-from benchmarks.server import Lab, running_lab
+from benchmarks.learners import SHARED, learner, looking
+from benchmarks.runner import Figure, Stage, p95
 from benchmarks.visitor import Answer, Visitor, visiting
 from lab.figures.attention import attention_map
 from lab.models.catalogue import DEFAULT_MODEL
@@ -44,80 +40,18 @@ from lab.ui.room.picture import picture
 LEARNERS, OTHERS, LATE = 100, 8, 10
 OTHERS_STAY = 45.0  # seconds for which others look around in the lessons
 JOINING, VOTING = 25.0, 5.0  # seconds in which all join, and in which all vote who see the question
-IN_TIME, SHOWN = 1.0, 3.0  # 95 of 100 votes are in, the wall has the right count, within so many seconds
-CLICKED = 3.0  # and 95 of 100 phones show what the teacher has clicked
-HEADER = (
-    f"{'room on':<10} {'users':>5} {'joined s':>8} {'votes':>6} {'lost':>5} {'twice':>5} {'late':>5} {'p95 s':>6} "
-    f"{'wall s':>6} {'click s':>7} {'others p95 s':>12} {'bare s':>7}"
-)
+# Seconds in which 95 of 100 votes are in, the wall has the right count, 95 of 100 phones show what the teacher has
+# clicked, and 95 of 100 pages of others are there.
+IN_TIME, SHOWN, CLICKED, BESIDE = 1.0, 3.0, 3.0, 0.5
 
 
 @dataclass
 class Votes:
-    """What the learners were told in one round, and how long they waited for it."""
+    """What the learners were told in all rounds, and how long they waited for it."""
 
     told: int = 0
-    waited: list[float] = field(default_factory=list)
-    wall: float = 0.0
+    sent: list[Answer] = field(default_factory=list)
     clicked: list[float] = field(default_factory=list)  # seconds from the teacher's click to each phone
-
-
-@dataclass(frozen=True)
-class Found:
-    """What came of a class."""
-
-    name: str
-    joined: float
-    rounds: Sequence[Votes]
-    counted: Sequence[int]
-    twice: int
-    late: int
-    others: Sequence[Answer]
-    errors: tuple[str, ...]
-    bare: float = 0.0  # p95 of a bare Streamlit page with as many people
-    pause: float = 0.0  # seconds between two looks of a phone
-
-    @property
-    def broken(self) -> tuple[str, ...]:
-        """Each bound that is not kept."""
-        others, slow = learners.percentiles(self.others)[1], TIMES * self.bare
-        in_time, shown, clicked = max(IN_TIME, slow), max(SHOWN, slow), max(CLICKED, slow + self.pause)
-        bounds = {
-            f"joined after {self.joined:.0f} s": self.joined < JOINING + 5,
-            f"{self.lost} votes lost": self.lost == 0,
-            f"{self.twice} votes twice": self.twice == 0,
-            f"{self.late} votes late": self.late == 0,
-            f"p95 {self.p95:.2f} s, not below {in_time:.3g} s": self.p95 < in_time,
-            f"the wall after {self.wall:.1f} s": self.wall < shown,
-            f"phones {self.clicked:.1f} s after the click, not within {clicked:.3g} s": self.clicked <= clicked,
-            f"others p95 {others:.2f} s, not below {max(0.5, slow):.3g} s": others < max(0.5, slow),
-        }
-        return (*(said for said, kept in bounds.items() if not kept), *self.errors[:3])
-
-    @property
-    def lost(self) -> int:
-        return sum(max(0, votes.told - counted) for votes, counted in zip(self.rounds, self.counted, strict=True))
-
-    @property
-    def p95(self) -> float:
-        return float(np.percentile([each for votes in self.rounds for each in votes.waited] or [np.inf], 95))
-
-    @property
-    def clicked(self) -> float:
-        return float(np.percentile([each for votes in self.rounds for each in votes.clicked] or [np.inf], 95))
-
-    @property
-    def wall(self) -> float:
-        return max(votes.wall for votes in self.rounds)
-
-    def row(self) -> str:
-        """One line of the table."""
-        verdict = "  ".join(f"BROKEN: {each}" for each in self.broken)
-        return (
-            f"{self.name:<10} {LEARNERS:>5} {self.joined:>8.1f} {sum(self.counted):>6} {self.lost:>5} {self.twice:>5} "
-            f"{self.late:>5} {self.p95:>6.2f} {self.wall:>6.1f} {self.clicked:>7.2f} "
-            f"{learners.percentiles(self.others)[1]:>12.2f} {self.bare:>7.2f}  {verdict}"
-        ).rstrip()
 
 
 def question() -> Question:
@@ -177,108 +111,139 @@ async def vote(visitor: Visitor, turn: int, chance: random.Random, votes: Votes,
             return
     votes.clicked.append(time.monotonic() - opened)
     await asyncio.sleep(chance.uniform(0, within))
-    visitor.fill(option, chance.choice(visitor.options(option)))
-    sure = named(visitor, turn, "sure")
-    assert sure is not None
-    visitor.fill(sure, "Sure")
-    answer = await visitor.press("Send")
-    votes.waited.append(answer.seconds)
+    answer = await answered(visitor, turn, chance.choice(visitor.options(option)), "Send")
+    votes.sent.append(answer)
     votes.told += not answer.lost and any("Your answer is in" in said for said in visitor.words)
 
 
-async def shown(wall: Visitor, rooms: Rooms, code: str) -> float:
-    """Seconds until the wall has the count that the database has."""
-    start, right = time.monotonic(), rooms.seen(code).state.answers
-    await wall.look_again()
-    while not any(f"{right} of" in said for said in wall.words) and time.monotonic() < start + 4 * SHOWN:
-        await asyncio.sleep(0.5)
-        await wall.look_again()
-    return time.monotonic() - start
+async def answered(visitor: Visitor, turn: int, option: str, button: str) -> Answer:
+    """Choose an option of a round, say "Sure", and press the button."""
+    for what, chosen in (("option", option), ("sure", "Sure")):
+        name = named(visitor, turn, what)
+        assert name is not None
+        visitor.fill(name, chosen)
+    return await visitor.press(button)
 
 
-async def a_round(
-    pupils: Sequence[Visitor], wall: Visitor, rooms: Rooms, key: tuple[str, str], turn: int
-) -> tuple[Votes, int, int]:
-    """One round, from its opening to the votes that come after its close; what was told, counted, and late."""
-    code, secret = key
-    votes, phase = Votes(), Phase.OPEN if turn == 1 else Phase.OPEN_AGAIN
-    chances = [random.Random(100 * turn + number) for number in range(len(pupils))]
-    await asyncio.gather(*(vote(each, turn, chance, votes) for each, chance in zip(pupils, chances, strict=True)))
-    votes.wall = await shown(wall, rooms, code)
-    rooms.step(code, secret, phase, Phase.CLOSED if turn == 1 else Phase.REVEALED)
-    closed, counted = time.monotonic(), _counted(rooms, code, secret, turn)
-    # Their pages do not know yet that the round is closed; another option would change the counts.
-    before = _options(rooms, code, secret, turn)
+@dataclass
+class Class:
+    """A room that a teacher has opened, its wall, the phones, and what came of it so far."""
 
-    ended = "The round is closed" if turn == 1 else "Because of"
+    rooms: Rooms
+    code: str
+    key: str
+    wall: Visitor
+    pupils: Sequence[Visitor]
+    votes: Votes = field(default_factory=Votes)
+    counted: list[int] = field(default_factory=list)
+    late: int = 0
+    lost: int = 0
+    outside: int = 0
+    joined: float = 0.0
+    shown: float = 0.0
 
-    async def see_the_end(visitor: Visitor) -> None:
-        await until(visitor, ended, 30)
-        votes.clicked.append(time.monotonic() - closed)
+    def options(self, turn: int) -> tuple[int, ...]:
+        """How many have chosen each option of a round."""
+        told = self.rooms.taught(self.code, self.key).question
+        found = None if told is None else told.round(turn)
+        return () if found is None else found.options
 
-    await asyncio.gather(_vote_late(pupils[:LATE], turn), *(see_the_end(each) for each in pupils[LATE:]))
-    await asyncio.gather(*(until(each, ended, 30) for each in pupils[:LATE]))
-    changed = sum(abs(a - b) for a, b in zip(before, _options(rooms, code, secret, turn), strict=True))
-    return votes, counted, changed
+    def step(self, *phases: Phase) -> None:
+        """Go on as the teacher does, from phase to phase."""
+        for before, after in itertools.pairwise(phases):
+            self.rooms.step(self.code, self.key, before, after)
+
+    async def join(self) -> None:
+        """All come in, or are counted as outside."""
+        start = time.monotonic()
+
+        async def come(visitor: Visitor) -> None:
+            await asyncio.sleep(random.uniform(0, JOINING - 5))
+            wrong = await sit(visitor, self.code)
+            self.outside += bool(wrong) or not await until(visitor, "You are in", 10)
+
+        await asyncio.gather(*map(come, self.pupils))
+        self.joined = time.monotonic() - start
+
+    async def wall_shows_all(self) -> None:
+        """Wait until the wall has the count that the database has."""
+        start, right = time.monotonic(), self.rooms.seen(self.code).state.answers
+        await self.wall.look_again()
+        while not any(f"{right} of" in said for said in self.wall.words) and time.monotonic() < start + 4 * SHOWN:
+            await asyncio.sleep(0.5)
+            await self.wall.look_again()
+        self.shown = max(self.shown, time.monotonic() - start)
+
+    async def round(self, turn: int, opened: Phase, over: Phase, ended: str) -> None:
+        """One round, from its opening to the votes that come after its close; the page then says ``ended``."""
+        chances = [random.Random(100 * turn + number) for number in range(len(self.pupils))]
+        voting = (vote(each, turn, chance, self.votes) for each, chance in zip(self.pupils, chances, strict=True))
+        told = self.votes.told
+        await asyncio.gather(*voting)
+        await self.wall_shows_all()
+        self.step(opened, over)
+        closed, before = time.monotonic(), self.options(turn)
+        self.counted.append(sum(before))
+        self.lost += max(0, self.votes.told - told - sum(before))
+
+        async def see_the_end(visitor: Visitor) -> None:
+            await until(visitor, ended, 30)
+            self.votes.clicked.append(time.monotonic() - closed)
+
+        async def vote_late(visitor: Visitor) -> None:
+            # The page does not know yet that the round is closed; another option would change the counts.
+            if (option := named(visitor, turn, "option")) and "Send again" in visitor.buttons:
+                await answered(visitor, turn, visitor.options(option)[0], "Send again")
+            await until(visitor, ended, 30)
+
+        await asyncio.gather(*map(vote_late, self.pupils[:LATE]), *map(see_the_end, self.pupils[LATE:]))
+        self.late += sum(abs(a - b) for a, b in zip(before, self.options(turn), strict=True))
+
+    def figures(self, beside: Sequence[Answer]) -> list[Figure]:
+        """What came of the class, and how long others waited ``beside`` it."""
+        return [
+            Figure("joined s", self.joined, JOINING + 5),
+            Figure("outside", self.outside, 0),
+            Figure("counted", sum(self.counted)),
+            Figure("lost", self.lost, 0),
+            Figure("twice", sum(max(0, each - len(self.pupils)) for each in self.counted), 0),
+            Figure("late", self.late, 0),
+            Figure("wall s", self.shown, SHOWN, pause=0.0),
+            Figure("click s", p95(self.votes.clicked), CLICKED, pause=self.pupils[0].pause),
+            Figure("beside s", p95([each.seconds for each in beside]), BESIDE, pause=0.0),
+        ]
 
 
-async def _vote_late(pupils: Sequence[Visitor], turn: int) -> None:
-    """Send another answer from pages that do not know yet that the round is over."""
-    for visitor in pupils:
-        option = named(visitor, turn, "option")
-        if option is not None:
-            visitor.fill(option, visitor.options(option)[0])
-            if "Send again" in visitor.buttons:
-                await visitor.press("Send again")
-
-
-def _options(rooms: Rooms, code: str, key: str, turn: int) -> tuple[int, ...]:
-    told = rooms.taught(code, key).question
-    found = None if told is None else told.round(turn)
-    return () if found is None else found.options
-
-
-def _counted(rooms: Rooms, code: str, key: str, turn: int) -> int:
-    return sum(_options(rooms, code, key, turn))
-
-
-async def play(name: str, labs: Sequence[Lab], url: str, bare_p95: float = 0.0) -> Found:
-    """The whole class, through these doors in turn; ``bare_p95`` is how long a bare page took with as many people."""
+async def play(stage: Stage, name: str, url: str) -> None:
+    """The whole class, and others who look around in the lessons."""
     rooms = Rooms(open_database(url))
     code, key = rooms.create()
-    others = [learners.learner(labs[n % len(labs)], _others(), n) for n in range(OTHERS)]
-    async with asyncio.TaskGroup() as group:
-        elsewhere = [group.create_task(each) for each in others]
-        stack = [visiting(labs[n % len(labs)].url) for n in range(LEARNERS + 1)]
-        visitors = list(await asyncio.gather(*(each.__aenter__() for each in stack)))
-        wall, pupils = visitors[0], visitors[1:]
+    beside = list[Answer]()
+
+    async def another(number: int) -> Sequence[Answer]:
+        beside.extend(await learner(stage.door(number), number, OTHERS_STAY, looking(SHARED)))
+        return ()
+
+    async def lesson() -> list[Answer]:
         await wall.open("Room", room=code, projector="1")
-        start = time.monotonic()
-        errors = await asyncio.gather(*(_join(each, code) for each in pupils))
-        joined = time.monotonic() - start
+        await taught.join()
         rooms.ask(code, key, question())
-        first = await a_round(pupils, wall, rooms, (code, key), 1)
-        rooms.step(code, key, Phase.CLOSED, Phase.DISCUSS)
-        rooms.step(code, key, Phase.DISCUSS, Phase.OPEN_AGAIN)
-        second = await a_round(pupils, wall, rooms, (code, key), 2)
-        pause = pupils[0].pause
-        for each in stack:
-            await each.__aexit__(None, None, None)
-    found = [answer for task in elsewhere for answer in task.result()]
-    twice = sum(max(0, each[1] - LEARNERS) for each in (first, second))
-    late = first[2] + second[2]
-    wrong = tuple(dict.fromkeys(error for each in errors for error in each))
-    return Found(name, joined, (first[0], second[0]), (first[1], second[1]), twice, late, found, wrong, bare_p95, pause)
+        await taught.round(1, Phase.OPEN, Phase.CLOSED, "The round is closed")
+        taught.step(Phase.CLOSED, Phase.DISCUSS, Phase.OPEN_AGAIN)
+        await taught.round(2, Phase.OPEN_AGAIN, Phase.REVEALED, "Because of")
+        return taught.votes.sent
 
-
-async def _join(visitor: Visitor, code: str) -> list[str]:
-    await asyncio.sleep(random.uniform(0, JOINING - 5))
-    wrong = await sit(visitor, code)
-    return wrong if await until(visitor, "You are in", 10) else [*wrong, "somebody did not get in"]
-
-
-def _others() -> learners.Scenario:
-    return learners.Scenario("others", OTHERS, 0.5, seconds=OTHERS_STAY)
+    async with AsyncExitStack() as stack:
+        doors = [visiting(stage.door(n).url) for n in range(LEARNERS + 1)]
+        wall, *pupils = [await stack.enter_async_context(each) for each in doors]
+        taught = Class(rooms, code, key, wall, pupils)
+        await stage.play(
+            f"room on {name}",
+            [lesson(), *map(another, range(OTHERS))],
+            {"p95 s": IN_TIME},
+            lambda: taught.figures(beside),
+            LEARNERS,
+        )
 
 
 @contextmanager
@@ -291,23 +256,3 @@ def databases() -> Iterator[dict[str, str]]:
         address = server.get_uri().replace("postgresql://", "postgresql+psycopg://")
         yield {"SQLite": f"sqlite:///{Path(folder) / 'rooms.db'}", "Postgres": address}
         server.cleanup()
-
-
-def measure() -> list[Found]:
-    """One server with SQLite, two with Postgres; each line is printed as it comes."""
-    print(HEADER, flush=True)
-    results, bare_p95 = list[Found](), bare(LEARNERS)
-    with databases() as addresses:
-        for (name, url), count in zip(addresses.items(), (1, 2), strict=True):
-            with ExitStack() as servers:
-                labs = [servers.enter_context(running_lab(environment={"LAB_ROOMS": url})) for _ in range(count)]
-                asyncio.run(_warm(labs))
-                doors = servers.enter_context(balanced(labs))
-                results.append(asyncio.run(play(name, doors, url, bare_p95)))
-                print(results[-1].row(), flush=True)
-    return results
-
-
-async def _warm(labs: Sequence[Lab]) -> None:
-    for lab in labs:
-        await learners.tour(lab, learners.SHARED)

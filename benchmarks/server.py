@@ -4,7 +4,7 @@
         urllib.request.urlopen(lab.url)
         print(usage(lab.process.pid).megabytes)
 
-The load test and the browser tests visit such a server.
+Load tests and browser tests visit such a server.
 """
 
 from __future__ import annotations
@@ -124,6 +124,12 @@ def usage(pid: int) -> Usage:
         ticks += int(fields[11]) + int(fields[12])
         pages += int(fields[21])
     return Usage(ticks / os.sysconf("SC_CLK_TCK"), pages * os.sysconf("SC_PAGE_SIZE") / 1e6)
+
+
+def high_water(pid: int) -> float:
+    """The most that one process has ever had resident, as Linux counts it, in megabytes."""
+    status = Path(f"/proc/{pid}/status").read_text("utf-8", "replace")
+    return next(int(line.split()[1]) * 1024 / 1e6 for line in status.splitlines() if line.startswith("VmHWM"))
 
 
 def family(pid: int) -> list[int]:

@@ -43,8 +43,6 @@ class Answer:
         From the visitor's click to the end of the run.
     running_after
         Seconds until the page was told that it runs, which is when a browser shows it.
-    kilobytes
-        What the server sent.
     errors
         Exceptions on the page, and a socket that broke; none when all is well.
     lost
@@ -53,7 +51,6 @@ class Answer:
 
     seconds: float
     running_after: float
-    kilobytes: float
     errors: tuple[str, ...]
     lost: bool = False
 
@@ -140,15 +137,13 @@ class Visitor:
         state.query_string = urlencode(self.query)
         state.widget_states.widgets.extend([*self._chosen.values(), *clicks])
         start = time.perf_counter()
-        running, received, errors, lost = None, 0, list[str](), False
+        running, errors, lost = None, list[str](), False
         whole = not state.fragment_id
         try:
             async with asyncio.timeout(PATIENCE):
                 await self.socket.send(BackMsg(rerun_script=state).SerializeToString())
                 while True:
-                    frame = await self.socket.recv(decode=False)
-                    received += len(frame)
-                    message = ForwardMsg.FromString(frame)
+                    message = ForwardMsg.FromString(await self.socket.recv(decode=False))
                     kind = message.WhichOneof("type")
                     if running is None and kind in _RUNNING_FIELDS:
                         running = time.perf_counter() - start
@@ -161,7 +156,7 @@ class Visitor:
             errors.append(f"{type(error).__name__}: {error}")
             lost = True
         seconds = time.perf_counter() - start
-        return Answer(seconds, seconds if running is None else running, received / 1e3, tuple(errors), lost)
+        return Answer(seconds, seconds if running is None else running, tuple(errors), lost)
 
     def _take(self, message: ForwardMsg, whole: bool = True) -> list[str]:
         """Put a message on the page, of which the ``whole`` is drawn; returns what is wrong with it."""

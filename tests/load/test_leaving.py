@@ -72,6 +72,7 @@ def test_experiments_stop_when_all_have_left(lab: Lab) -> None:
     assert comes_to_rest(lab)
 
 
+@at_night
 @pytest.mark.parametrize(
     ("page", "settings", "label"),
     [

@@ -15,6 +15,7 @@ from websockets.exceptions import InvalidStatus
 from benchmarks.server import Lab, running_lab
 from lab.first_visit import SUBPROTOCOLS
 from tests.load.test_load import run
+from tests.thorough import at_night
 
 KNOCKS = 3
 
@@ -49,7 +50,10 @@ async def knock(lab: Lab, origin: str) -> int:
         return refused.response.status_code
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "http://[::1", "null"])
+@pytest.mark.parametrize(
+    "origin",
+    ["https://evil.example", pytest.param("http://[::1", marks=at_night), pytest.param("null", marks=at_night)],
+)
 def test_a_foreign_page_is_refused_at_once_and_nobody_outside_is_asked(origin: str) -> None:
     with silence() as (listener, environment), running_lab(environment=environment) as lab:
         assert not asked_outside(listener), "nor when the server starts"

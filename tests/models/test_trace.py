@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import gc
 import threading
+import types
 from pathlib import Path
+from typing import Any
 from weakref import ref
 
 import pytest
 import torch
 import transformers
 
-from benchmarks.measure import kept_bytes
 from lab.models.families.registry import read_weights
 from lab.models.layer_trace import LayerTrace
 from lab.models.loading import Checkpoint, LoadedModel
@@ -25,9 +26,29 @@ from tests.models.conftest import LabModel
 from tests.models.reference import PAIR, SENTENCE, words
 
 
+def storages(start: object, stop: object = None) -> dict[int, int]:
+    """Where each storage is that ``start`` refers to, not through ``stop``, however indirectly, and its bytes."""
+    seen, waiting, found = {id(stop)}, list[Any]([start]), dict[int, int]()
+    while waiting:
+        thing = waiting.pop()
+        if id(thing) in seen or isinstance(thing, types.ModuleType | type | types.FunctionType):
+            continue
+        seen.add(id(thing))
+        if isinstance(thing, torch.Tensor):
+            found[thing.untyped_storage().data_ptr()] = thing.untyped_storage().nbytes()
+        waiting.extend(gc.get_referents(thing))
+    return found
+
+
+def kept_bytes(thing: object, apart_from: object) -> int:
+    """Bytes of all tensors that live because ``thing`` does and not because ``apart_from`` does."""
+    others = storages(apart_from)
+    return sum(size for place, size in storages(thing, apart_from).items() if place not in others)
+
+
 def kept(run: Trace) -> int:
     """Bytes of all tensors that live because ``run`` does; the model's do not count."""
-    return kept_bytes(run, apart_from=run.model).tensors
+    return kept_bytes(run, apart_from=run.model)
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +82,7 @@ def test_looks_at_logits_embeddings_and_names_keep_nothing(lab_model: LabModel) 
 def test_runs_share_a_room_for_their_layers(deep_model: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     runs = [trace(deep_model, SENTENCE) for _ in range(2)]
     layer = runs[0].layer(0)
-    made = kept_bytes(layer, apart_from=[runs[0].hidden_states, layer.weights]).tensors  # its input belongs to the run
+    made = kept_bytes(layer, apart_from=[runs[0].hidden_states, layer.weights])  # its input belongs to the run
     assert layer.nbytes == pytest.approx(made + layer.input.nbytes, abs=200)
     monkeypatch.setattr("lab.models.trace._LAYERS", Memo(3 * layer.nbytes + 2_000, at_least=2))
     seen = [ref(run.layer(number)) for run in runs for number in (0, 1, 2, 3)]

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import benchmarks.routed  # noqa: F401 (a server that has been visited before)
-from benchmarks.pages import HOME
+from benchmarks.server import HOME
 from lab.ui import shell
 
 

@@ -57,7 +57,10 @@ def write(experiment: str, model_id: str) -> None:
         shipped.sign(where, made)  # the numbers of before stay: git would store the files once more
     else:
         shipped.write(where, found, made)
-    said = f"{experiment} {model_id}: {where.relative_to(ROOT)}, {perf_counter() - began:.0f} s"
+    took = perf_counter() - began
+    said = f"{experiment} {model_id}: {where.relative_to(ROOT)}, {took:.0f} s"
+    if measured.seconds is not None and took > measured.seconds:
+        said += f" (SLOW: at most {measured.seconds:.0f} s)"
     print(f"{said}, {_beside(differs) if before else 'the first of its kind'}", flush=True)
 
 

@@ -108,5 +108,5 @@ def together(model: LoadedModel, texts: tuple[str, ...]) -> Brief:
 
 @once
 def untrained_together(model: LoadedModel, texts: tuple[str, ...]) -> Brief:
-    """The same by the model's untrained twin, which is drawn for it and then goes; its vectors stay."""
+    """:func:`together` by the untrained twin of ``model``, which is drawn for it and then goes; its vectors stay."""
     return brief(untrained_twin(model), texts)

@@ -18,10 +18,11 @@ from lab.models.loading import load_model
 from lab.models.stamp import stamp
 from lab.models.trace import Trace
 from lab.models.trace import trace as run
-from tests.browser.accessibility import SCHEMES, violations
-from tests.browser.harness import EXTREMES, PHONE, View, visit, wait_idle
+from tests.browser.accessibility import violations
+from tests.browser.harness import PHONE, View, visit, wait_idle
 from tests.charts.samples import HOSTILE, a_heatmap
 from tests.figures.kept_figures import COMPONENTS, kept_figures
+from tests.thorough import THOROUGH
 
 TEXT = "She gave her brother the book that he [MASK]."
 HOSTILE_TEXT = "the [MASK] </script><img src=x onerror=alert(1)> القطة 👩\u200d👧 \u202e sat"
@@ -68,11 +69,15 @@ def drawn(page: Page) -> str:
     return "#figure"
 
 
-@pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
-@pytest.mark.parametrize("text", [TEXT, HOSTILE_TEXT], ids=["plain", "hostile"])
-@pytest.mark.parametrize("name", NAMES)
-def test_a_file_draws_its_figure_from_disk(
-    name: str, text: str, opened: Open, view: View, trace: Trace, tmp_path: Path
+# Wide and light with an ordinary text, and narrow and dark with a hostile one: each kind of figure in both, at night.
+LOOKS = ((View(), TEXT), (PHONE, HOSTILE_TEXT))
+CASES = [(view, name, text) for name in NAMES for view, text in LOOKS]
+BY_DAY = [case for place, case in enumerate(CASES) if THOROUGH or place % 4 in (0, 3)]
+
+
+@pytest.mark.parametrize(("view", "name", "text"), BY_DAY, indirect=["view"], ids=str)
+def test_a_file_draws_its_figure_from_disk_and_keeps_the_rules_of_accessibility(
+    view: View, name: str, text: str, opened: Open, trace: Trace, tmp_path: Path
 ) -> None:
     read = trace if text == TEXT else run(trace.model, text)
     page = opened(kept(read, name, tmp_path))
@@ -85,17 +90,7 @@ def test_a_file_draws_its_figure_from_disk(
     page.get_by_text("The numbers as a table").click()
     expect(page.locator("table").last).to_be_visible()
     expect(page.locator("img")).to_have_count(0)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_file_keeps_the_rules_of_accessibility(name: str, opened: Open, trace: Trace, tmp_path: Path) -> None:
-    page = opened(kept(trace, name, tmp_path))
-    drawn(page)
-    page.get_by_text("The numbers as a table").click()
-    for scheme in SCHEMES:
-        page.emulate_media(color_scheme=scheme)
-        drawn(page)
-        assert not violations(page), scheme
+    assert not violations(page)
 
 
 def test_a_click_on_a_word_shows_where_it_looks(opened: Open, trace: Trace, tmp_path: Path) -> None:

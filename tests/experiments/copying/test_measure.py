@@ -65,6 +65,7 @@ def made_up(
     return CopyingTest(own, scores, scores, 5000, (), Runs(runs(twin + random, twin + random)))
 
 
+@pytest.mark.usefixtures("few_draws")
 @pytest.mark.parametrize(
     ("rise", "random", "least", "most"),
     [
@@ -79,12 +80,14 @@ def test_a_rise_counts_only_beyond_random_heads(rise: float, random: float, leas
     assert least <= np.mean(clear) <= most
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_few_texts_decide_nothing() -> None:
     found = made_up(2.0, 0.2, FEW - 1)
     assert found.rows[0].judged.verdict is Verdict.NOT_TESTABLE
     assert found.source is None and found.row(SOURCE) is None
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_the_ablation_with_the_smaller_effect_decides() -> None:
     (row,) = made_up(3.0, 0.2, by_mean=0.2).rows
     assert row.decides == MEAN and row.judged.verdict in (Verdict.NOT_REPRODUCED, Verdict.INCONCLUSIVE)
@@ -92,11 +95,13 @@ def test_the_ablation_with_the_smaller_effect_decides() -> None:
     assert made_up(0.3, 0.2, by_mean=3.0).rows[0].decides == ZERO
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_a_rise_in_the_untrained_twin_is_also_untrained() -> None:
     (row,) = made_up(2.0, 0.2, twin=2.0).rows
     assert row.judged.verdict is Verdict.ALSO_UNTRAINED and row.twin == pytest.approx(2, abs=0.3)
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_no_more_than_all_that_is_copied_can_be_lost() -> None:
     found = made_up(2.0, 0.2)
     assert found.alike == pytest.approx(np.log(5000))
@@ -160,6 +165,7 @@ def test_there_and_back(result: CopyingTest) -> None:
         assert np.array_equal(getattr(back, name), getattr(result, name), equal_nan=True)
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_random_weights_copy_by_no_head(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sixty-four short texts of the untrained twin: nothing is clearly above random heads, of which ten are drawn."""
     monkeypatch.setattr(measure, "PERIOD", 8)

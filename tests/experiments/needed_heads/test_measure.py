@@ -125,6 +125,7 @@ def verdicts(found: NeededTest) -> dict[str, Verdict]:
 SAME, NOT, UNSURE = Verdict.SAME, Verdict.NOT_REPRODUCED, Verdict.INCONCLUSIVE
 
 
+@pytest.mark.usefixtures("few_draws")
 @pytest.mark.parametrize(
     ("lost", "together", "expected"),
     [
@@ -151,6 +152,7 @@ def test_each_claim_can_come_out_either_way(
     assert found[PRUNED] is Verdict.NOT_TESTABLE
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_a_verdict_takes_both_ways_to_take_heads_away() -> None:
     """What only a 0 costs is not needed; and the row is of the way with the smaller effect."""
     both, zero_alone = made_up({(0, 1): 0.2}), made_up({(0, 1): 0.2}, by_mean=0.0)
@@ -162,6 +164,7 @@ def test_a_verdict_takes_both_ways_to_take_heads_away() -> None:
     assert verdicts(dear)[EACH] is verdicts(dear)[FIFTH] is NOT
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_without_an_event_the_rule_of_three_gives_the_interval() -> None:
     """A bootstrap of no events would say exactly 0; and 32 pairs cannot show that a loss is below 5 points."""
     found = made_up({})
@@ -172,6 +175,7 @@ def test_without_an_event_the_rule_of_three_gives_the_interval() -> None:
     assert few.p == pytest.approx(min(1, 4 * 0.95**32))
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_what_the_twin_loses_as_well_is_also_untrained() -> None:
     found = made_up({(0, 1): 0.2}, twin_lost={(1, 2): 0.2})
     assert verdicts(found)[NEEDED] is Verdict.ALSO_UNTRAINED
@@ -179,6 +183,7 @@ def test_what_the_twin_loses_as_well_is_also_untrained() -> None:
     assert row.twin == pytest.approx(0.2, abs=0.03), "the twin's head is chosen for the twin"
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_a_template_has_verdicts_of_its_own() -> None:
     """A head that one of two templates needs: the mean over both halves what it costs."""
     whole = made_up({(0, 1): 0.1})
@@ -192,12 +197,14 @@ def test_a_template_has_verdicts_of_its_own() -> None:
     assert [row.id for row in claims_in(found.sample)] == [EACH, NEEDED]
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_a_model_that_guesses_has_nothing_to_lose() -> None:
     found = made_up(right=0.5)
     assert set(verdicts(found).values()) == {Verdict.NOT_TESTABLE}
     assert "not clearly better than guessing" in why_of(claims(found)[0])
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_few_sentences_decide_nothing_however_many_pairs() -> None:
     """A causal model reads 400 pairs, but only so many different beginnings."""
     found = made_up({(0, 1): 0.3})
@@ -205,6 +212,7 @@ def test_few_sentences_decide_nothing_however_many_pairs() -> None:
     assert verdicts(few)[EACH] is verdicts(few)[NEEDED] is Verdict.NOT_TESTABLE
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_pairs_that_share_a_noun_count_once() -> None:
     """Ten copies of 40 pairs are as uncertain as the 40."""
     rng = np.random.default_rng(1)
@@ -216,6 +224,7 @@ def test_pairs_that_share_a_noun_count_once() -> None:
     assert ((apart.high - apart.low) < 0.5 * (ten.high - ten.low)).all()
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_no_head_is_told_from_noise() -> None:
     """Holm over eight heads of pure noise, a hundred times: about five times one of them is."""
     found = [

@@ -138,6 +138,17 @@ def component(at: AppTest, key: str) -> dict[str, Any]:
     return unpack(element.proto.bytes)[0]
 
 
+def sent(at: AppTest) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """What the page's one hand-written component gets: its header and its arrays."""
+    (element,) = components(at)
+    return unpack(element.proto.bytes)
+
+
+def largest(at: AppTest) -> int:
+    """The bytes of the largest message to the browser; figures are among them."""
+    return max(len(element.proto.SerializeToString()) for element in at.main if element.proto is not None)
+
+
 def sentence_of(at: AppTest) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The sentence at the top of the step: what its header says, and its weights."""
     (element,) = [each for each in at.get("bidi_component") if each.key == "_sentence"]
@@ -169,6 +180,18 @@ def reveal(at: AppTest) -> AppTest:
             break
     assert not at.exception, at.exception[0].stack_trace
     assert not at.error
+    return at
+
+
+def opened(page: str, step: str, **params: str) -> AppTest:
+    """A first visit to a step, past its prediction."""
+    return reveal(visit(page, step=step, **params))
+
+
+def press(at: AppTest, label: str) -> AppTest:
+    """Press the first button with this label."""
+    next(button for button in at.button if button.label == label).click().run()
+    assert not at.exception, at.exception[0].stack_trace
     return at
 
 

@@ -8,8 +8,7 @@ from lab.experiments.copying import measure
 from lab.experiments.copying.measure import CopyingTest, known
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.loading import load_model
-from tests.pages.apptest import Offer, claims, reveal, visit, words, worked
-from tests.pages.test_experiments import press
+from tests.pages.apptest import Offer, claims, press, reveal, visit, words, worked
 
 PAGE = "31_Copying.py"
 

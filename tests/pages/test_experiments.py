@@ -26,7 +26,7 @@ from lab.models.loading import LoadedModel, load_model
 from lab.ui import long_work
 from lab.ui.experiments.claim_table import frame
 from lab.ui.experiments.experiment import Experiment
-from tests.pages.apptest import Offer, claims, reveal, shows_claims, visit, words, worked
+from tests.pages.apptest import Offer, claims, press, reveal, shows_claims, visit, words, worked
 from tests.pages.test_words_of_steps import count, unfolded
 
 PAGE = "30_Grammar.py"
@@ -208,8 +208,3 @@ def _no_cases(model: LoadedModel) -> Cases:
     none = np.empty(0, np.int64)
     named = np.empty((0, model.config.layers, model.config.heads, 2), np.int16)
     return Cases(False, (), none, none, none, named)
-
-
-def press(at: AppTest, label: str) -> None:
-    next(button for button in at.button if button.label == label).click().run()
-    assert not at.exception, at.exception[0].stack_trace

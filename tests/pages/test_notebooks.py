@@ -20,9 +20,7 @@ from tests.thorough import THOROUGH, some
 
 LINES = 14  # the most of a figure's script: a comment, imports and an empty line among them
 # The first lesson looks at no tensor.
-PAGES = (
-    [lesson.page for lesson in LESSONS if lesson.weights] + [bench.page for bench in BENCHES] + ["pages/20_Models.py"]
-)
+PAGES = [lesson.page for lesson in LESSONS if lesson.weights] + [bench.page for bench in BENCHES]
 WITH_TOYS = {lesson.page for lesson in LESSONS if lesson.toy} | {bench.page for bench in BENCHES if bench.toy}
 PAIR = {"text": "The cat sat on the mat. It slept.", "pair": "Then it ran home."}
 WAYS: dict[str, dict[str, str]] = {
@@ -44,7 +42,7 @@ OTHERWISE = ("pages/7_Inter-sentence_attention.py", "pages/53_Flow.py")  # whose
 SOME = {
     "otherwise": OTHERWISE,
     "toy": WITH_TOYS,
-    "random": ("pages/3_Self-attention.py", "pages/50_Head_view.py", "pages/20_Models.py"),
+    "random": ("pages/3_Self-attention.py", "pages/50_Head_view.py"),
 }
 EVERY = [(page, way) for way in WAYS for page in PAGES if page in SOME.get(way, PAGES)]
 # By day each page in the default way, and in every other way every fourth page.

@@ -11,8 +11,7 @@ from lab.experiments.patching import own_pair
 from lab.experiments.patching.measure import known
 from lab.figures.choices import NEEDED, PATCHED
 from lab.models.loading import load_model
-from tests.pages.apptest import Offer, reveal, visit, words, worked
-from tests.pages.test_experiments import press
+from tests.pages.apptest import Offer, press, reveal, visit, words, worked
 
 PAGE, MODEL = "34_Patching.py", "lab-gpt2"
 FIELDS = ("clean_text", "corrupt_text", "good_word", "bad_word")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -92,8 +91,6 @@ def test_the_numbers_are_the_trace_s() -> None:
     query = lab.trace(runs.model(DEFAULT_MODEL), DEFAULT_TEXT).layer(1).query[2, 1:5, 6:].numpy()
     table = next(frame.value for frame in at.dataframe if "selection" in frame.value).set_index("selection")["value"]
     assert float(table["maximum"]) == pytest.approx(query.max(), rel=1e-5)
-    assert float(table["mean"]) == pytest.approx(query.mean(), rel=1e-4)
-    assert float(table["norm"]) == pytest.approx(np.linalg.norm(query), rel=1e-5)
     assert python(at).endswith("array = trace.layer(1).query[2, 1:5, 6:32].numpy()")
     open_badge(at)
     proof = lab.prove(runs.model(DEFAULT_MODEL), lab.trace(runs.model(DEFAULT_MODEL), DEFAULT_TEXT))

@@ -173,13 +173,6 @@ def test_a_word_that_is_not_cut_says_why(text: str, reason: str) -> None:
     assert reason in words(at)
 
 
-def test_special_tokens_stand_where_the_page_says() -> None:
-    shown = words(open_step("special-tokens", text="The cat.", pair="It sat."))
-    assert "3 of the 9 tokens are not from the text" in shown
-    assert "tokens 5, 9: ends each text" in shown
-    assert "tokens 1 to 5 are in segment 0 and tokens 6 to 9 are in segment 1" in shown
-
-
 def test_a_model_without_segments_says_so(offer: Offer) -> None:
     shown = words(open_step("special-tokens", text="The cat.", pair="It sat.", model=offer("distilbert")))
     assert "has no segments" in shown

@@ -17,7 +17,7 @@ from lab.experiments.explanation.methods import ATTENTION, AVERAGE, NEAR, ROLLOU
 from lab.experiments.explanation.page import layer_chart, layer_frame
 from lab.experiments.explanation.try_it import NAMES
 from lab.models.loading import LoadedModel, load_model
-from tests.experiments.told import numbers
+from tests.told import numbers
 
 MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
 

@@ -15,7 +15,7 @@ from lab.evidence.verdicts import HOLDS, Because, Verdict
 from lab.experiments.grammar import cases, page
 from lab.experiments.grammar.measure import GrammarTest, RelationRow, known
 from lab.experiments.grammar.page import as_frame, line, relation_chart
-from tests.experiments.told import numbers
+from tests.told import numbers
 
 
 @pytest.fixture(params=["lab-minilm", "lab-bert", "lab-gpt2"])

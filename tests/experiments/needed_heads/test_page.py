@@ -19,7 +19,7 @@ from lab.experiments.needed_heads.measure import MeanEffects, NeededTest, known
 from lab.experiments.needed_heads.page import effect_frame, effect_map, line
 from lab.models.loading import LoadedModel
 from lab.ui.experiments.claim_table import NOTHING
-from tests.experiments.told import numbers
+from tests.told import numbers
 
 
 @pytest.fixture(scope="module", params=["lab-minilm", "lab-bert", "lab-gpt2"])

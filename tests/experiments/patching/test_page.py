@@ -20,7 +20,7 @@ from lab.experiments.patching.own_pair import OwnPair, differing, own_contrast, 
 from lab.figures import choices
 from lab.figures.notebook import python_of
 from lab.models.loading import LoadedModel
-from tests.experiments.told import numbers
+from tests.told import numbers
 
 OWN = OwnPair("The boys in the garden _ playing.", "The boy in the garden _ playing.", "were", "was")
 

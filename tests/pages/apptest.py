@@ -47,6 +47,19 @@ def _wait_until_it_ended(runner: LocalScriptRunner, timeout: float = 3) -> None:
 
 
 local_script_runner.require_widgets_deltas = _wait_until_it_ended
+_run = AppTest._run
+
+
+def _run_without_an_exception(self: AppTest, *args: Any, **more: Any) -> AppTest:
+    """AppTest only collects the exception of a page; here it ends the test, whichever run it is in."""
+    _run(self, *args, **more)
+    if self.exception:
+        told = self.exception[0]
+        raise AssertionError(f"{told.proto.type}: {told.message}\n{told.stack_trace}")
+    return self
+
+
+AppTest._run = _run_without_an_exception  # type: ignore[method-assign]
 
 
 # Tests call a step by its id; only here is it translated into what the screen and the address say. Each page's record
@@ -74,7 +87,6 @@ def visit(page: str | None = None, **params: str) -> AppTest:
     if page is not None:
         at.switch_page(f"pages/{page}")
     at.run()
-    assert not at.exception, at.exception[0].stack_trace
     return at
 
 
@@ -122,7 +134,6 @@ def open_badge(at: AppTest, place: int = 0) -> AppTest:
     """Open a badge, which asks for the comparison."""
     at.session_state[f"_proof_{place}"] = True
     at.run()
-    assert not at.exception, at.exception[0].stack_trace
     return at
 
 
@@ -168,7 +179,6 @@ def click_token(at: AppTest, token: int, other: int = -1) -> AppTest:
     states = at._tree.get_widget_states()
     states.widgets.add(id=element.proto.id, json_value=json.dumps({"choice": [secrets.token_hex(4), token, other]}))
     at._run(states)
-    assert not at.exception, at.exception[0].stack_trace
     return at
 
 
@@ -178,7 +188,6 @@ def reveal(at: AppTest) -> AppTest:
         if button.label == "Show me":
             button.click().run()
             break
-    assert not at.exception, at.exception[0].stack_trace
     assert not at.error
     return at
 
@@ -191,7 +200,6 @@ def opened(page: str, step: str, **params: str) -> AppTest:
 def press(at: AppTest, label: str) -> AppTest:
     """Press the first button with this label."""
     next(button for button in at.button if button.label == label).click().run()
-    assert not at.exception, at.exception[0].stack_trace
     return at
 
 
@@ -200,7 +208,6 @@ def unfold(at: AppTest, *folds: str) -> AppTest:
     for fold in folds:
         at.session_state[fold] = True
     at.run()
-    assert not at.exception, at.exception[0].stack_trace
     return at
 
 
@@ -211,7 +218,6 @@ def worked(at: AppTest) -> AppTest:
             thread.join(60)
             assert not thread.is_alive()
     at.run()
-    assert not at.exception
     return at
 
 

@@ -23,7 +23,7 @@ from lab.models.twin import untrained_twin
 from lab.text.tags import pipeline
 from lab.text.tags.tokens import tagged
 from lab.ui import runs
-from tests.pages.apptest import Offer, check_answers, go, opened, reveal, unfold, visit, walk, words, worked
+from tests.pages.apptest import Offer, check_answers, go, opened, press, reveal, unfold, visit, walk, words, worked
 from tests.sentences import STORY
 
 PAGE = "6_Head_specialization.py"
@@ -134,7 +134,7 @@ def test_a_model_that_takes_long_is_asked_only_at_a_click(monkeypatch: pytest.Mo
     monkeypatch.setattr(does_it_matter, "_UNASKED", 0)
     at = open_step("does-it-matter", model="lab-bert")
     assert not at.get("vega_lite_chart") and "one run each of 6 sentences: about" in words(at)
-    next(button for button in at.button if button.label == "Switch off each head").click().run()
+    press(at, "Switch off each head")
     assert len(reveal(at).get("vega_lite_chart")) == 1
 
 

@@ -16,7 +16,7 @@ from lab.lessons.inter_sentence_attention.matrix import strongest_at
 from lab.lessons.inter_sentence_attention.view import EXAMPLE, LONGER
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.trace import Trace
-from tests.pages.apptest import Offer, click_token, go, looks, opened, reveal, sentence_of, visit, walk, words
+from tests.pages.apptest import Offer, click_token, go, looks, opened, press, reveal, sentence_of, visit, walk, words
 from tests.sentences import FOLLOWS
 
 PAGE = "7_Inter-sentence_attention.py"
@@ -148,8 +148,7 @@ def test_with_a_single_sentence_every_step_is_alive(model: str) -> None:
 
 def test_the_example_can_be_taken_and_ones_own_text_ends_it() -> None:
     at = visit(PAGE, text="The cat sat.")
-    next(button for button in at.button if button.label == "Take these").click().run()
-    assert not at.exception
+    press(at, "Take these")
     assert at.text_area(key="text").value == EXAMPLE
     assert "no second sentence" not in words(at)
     at.text_area(key="text").set_value("The cat sat.").run()

@@ -13,7 +13,7 @@ import pytest
 from lab.course.pages import BENCHES, LESSONS
 from lab.figures.notebook import python_of
 from lab.models import loading as catalogue
-from tests.pages.apptest import go, reveal, visit, worked
+from tests.pages.apptest import go, press, reveal, visit, worked
 from tests.pages.taken import Taken, look_at_all_steps, taken_figures
 from tests.scripts import run_all
 from tests.thorough import THOROUGH, some
@@ -108,6 +108,6 @@ def test_the_own_sentences_of_a_learner_are_in_the_lines(taken: dict[str, Taken]
     at = visit("11_A_task_of_your_own.py", step="teach-it", taught="Your own")
     rows = [f"I {verb} this {thing}.\t{verb}" for verb in ("love", "hate") for thing in ("book", "film", "song")]
     next(each for each in at.text_area if each.label.startswith("Your sentences")).input("\n".join(rows))
-    next(each for each in at.button if each.label == "Add").click().run()
+    press(at, "Add")
     assert "I love this book." in taken["taught"].script("taught")
     run_lines(taken, tmp_path)

@@ -24,4 +24,5 @@ def drawn(least: int) -> None:
 @pytest.mark.parametrize("least", [1, 2, 5, 9])
 def test_the_least_number_of_answers_is_the_one_that_counts(least: int) -> None:
     at = AppTest.from_function(drawn, kwargs={"least": least}).run()
+    assert not at.exception
     assert (f"fewer than {least} answers" in words(at)) is (least > 1)

@@ -62,7 +62,7 @@ def test_it_is_asked_at_the_end_of_a_lesson_and_stays() -> None:
 @pytest.mark.parametrize("given", [{"teach": "1"}, {"mode": "Toy"}])
 def test_nothing_before_a_class_and_nothing_about_a_toy(given: dict[str, str]) -> None:
     at, _ = with_a_wrong_answer(**given)
-    assert not at.subheader
+    assert not at.exception and not at.subheader
 
 
 @pytest.mark.parametrize(

@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from lab.toy.training import Plan
-from lab.ui.toys import live
 from tests.charts.samples import HOSTILE
 from tests.pages.apptest import check_answers, go, reveal, step_of, turn_to, visit, words
 
 PAGE, NINE = "10_How_it_learns.py", "9_Masked_language_model.py"
 MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
-
-
-@pytest.fixture
-def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Trainings of twenty steps, so that every stage is one step; nothing is kept between tests."""
-    monkeypatch.setattr(Plan, "steps", property(lambda self: 20))
-    live._finished.clear()
-    yield
-    live._finished.clear()
 
 
 @pytest.mark.parametrize("model", MODELS)

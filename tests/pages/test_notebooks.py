@@ -92,6 +92,7 @@ def test_the_lines_of_a_notebook_give_the_figure_on_the_screen(
     run_lines(taken, tmp_path)
 
 
+@pytest.mark.usefixtures("short")
 def test_what_was_trained_is_trained_again(taken: dict[str, Taken], tmp_path: Path) -> None:
     at = reveal(visit("10_How_it_learns.py", step="many-steps"))
     at.button(key="_train.start").click().run()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -112,15 +111,6 @@ def test_the_steps_of_the_lessons_lead_to_their_toys() -> None:
     assert step_of(at) == MERGE
     at.segmented_control(key="mode").set_value("Sentence").run()
     assert "A toy that" not in words(at) and "A toy:" not in words(at)
-
-
-@pytest.fixture
-def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Trainings of ten steps, each drawn; nothing is kept between tests."""
-    monkeypatch.setattr(Plan, "steps", property(lambda self: 10))
-    live._finished.clear()
-    yield
-    live._finished.clear()
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)

@@ -8,7 +8,6 @@ import pytest
 import lab
 from lab.analysis.heads.neurons import NeuronRow, neuron_row
 from lab.benches.neuron_view.dimensions import KEYS, drawn_keys, neurons
-from lab.charts.components import javascript, style
 from lab.charts.components.neuron_view import neuron_chart
 from lab.models.trace import Trace
 from tests.charts.payloads import unpack
@@ -85,9 +84,3 @@ def test_hostile_labels_are_made_visible() -> None:
     header, _ = unpack(neuron_chart(row_of(len(HOSTILE)), HOSTILE, 0, range(len(HOSTILE)), title="t").payload)
     for label in [*header["labels"], header["query_label"]]:
         assert "\u202e" not in label and "\n" not in label and len(label) <= 24
-
-
-def test_the_browser_code_writes_text_only() -> None:
-    for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write"):
-        assert way not in javascript("neuron_view")
-    assert "url(" not in style("neuron_view")

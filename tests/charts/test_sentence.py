@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import lab
-from lab.charts.components import javascript, style
 from lab.charts.components.sentence import Relation, SentenceRow
 from lab.figures.sentence import DRAWN, sentence
 from tests.charts.payloads import unpack
@@ -68,7 +67,3 @@ def test_text_is_made_harmless_and_read_in_its_own_direction() -> None:
 def test_impossible_rows_are_refused(changes: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="sentence"):
         row(**changes)
-
-
-def test_the_component_writes_text_as_text() -> None:
-    assert "innerHTML" not in javascript("sentence") and "prefers-reduced-motion" in style("sentence")

@@ -47,6 +47,19 @@ def _wait_until_it_ended(runner: LocalScriptRunner, timeout: float = 3) -> None:
 
 
 local_script_runner.require_widgets_deltas = _wait_until_it_ended
+_run = AppTest._run
+
+
+def _run_without_an_exception(self: AppTest, *args: Any, **more: Any) -> AppTest:
+    """AppTest only collects the exception of a page; here it ends the test, whichever run it is in."""
+    _run(self, *args, **more)
+    if self.exception:
+        told = self.exception[0]
+        raise AssertionError(f"{told.proto.type}: {told.message}\n{told.stack_trace}")
+    return self
+
+
+AppTest._run = _run_without_an_exception  # type: ignore[method-assign]
 
 
 # Tests call a step by its id; only here is it translated into what the screen and the address say. Each page's record
@@ -74,7 +87,6 @@ def visit(page: str | None = None, **params: str) -> AppTest:
     if page is not None:
         at.switch_page(f"pages/{page}")
     at.run()
-    assert not at.exception, at.exception[0].stack_trace
     return at
 
 
@@ -122,7 +134,6 @@ def open_badge(at: AppTest, place: int = 0) -> AppTest:
     """Open a badge, which asks for the comparison."""
     at.session_state[f"_proof_{place}"] = True
     at.run()
-    assert not at.exception, at.exception[0].stack_trace
     return at
 
 
@@ -136,6 +147,17 @@ def component(at: AppTest, key: str) -> dict[str, Any]:
     """What the header of a hand-written component says, by the component's key."""
     (element,) = [each for each in at.get("bidi_component") if each.key == key]
     return unpack(element.proto.bytes)[0]
+
+
+def sent(at: AppTest) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """What the page's one hand-written component gets: its header and its arrays."""
+    (element,) = components(at)
+    return unpack(element.proto.bytes)
+
+
+def largest(at: AppTest) -> int:
+    """The bytes of the largest message to the browser; figures are among them."""
+    return max(len(element.proto.SerializeToString()) for element in at.main if element.proto is not None)
 
 
 def sentence_of(at: AppTest) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -157,7 +179,6 @@ def click_token(at: AppTest, token: int, other: int = -1) -> AppTest:
     states = at._tree.get_widget_states()
     states.widgets.add(id=element.proto.id, json_value=json.dumps({"choice": [secrets.token_hex(4), token, other]}))
     at._run(states)
-    assert not at.exception, at.exception[0].stack_trace
     return at
 
 
@@ -167,8 +188,18 @@ def reveal(at: AppTest) -> AppTest:
         if button.label == "Show me":
             button.click().run()
             break
-    assert not at.exception, at.exception[0].stack_trace
     assert not at.error
+    return at
+
+
+def opened(page: str, step: str, **params: str) -> AppTest:
+    """A first visit to a step, past its prediction."""
+    return reveal(visit(page, step=step, **params))
+
+
+def press(at: AppTest, label: str) -> AppTest:
+    """Press the first button with this label."""
+    next(button for button in at.button if button.label == label).click().run()
     return at
 
 
@@ -177,7 +208,6 @@ def unfold(at: AppTest, *folds: str) -> AppTest:
     for fold in folds:
         at.session_state[fold] = True
     at.run()
-    assert not at.exception, at.exception[0].stack_trace
     return at
 
 
@@ -188,7 +218,6 @@ def worked(at: AppTest) -> AppTest:
             thread.join(60)
             assert not thread.is_alive()
     at.run()
-    assert not at.exception
     return at
 
 

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from lab.charts.base import plain
+from lab.toy.training import Plan
 from lab.ui import address, runs
 from lab.ui.parameter_kinds import Parameter
+from lab.ui.toys import live
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
 from tests.pages.apptest import Offer
@@ -52,6 +54,15 @@ def charts_are_checked_once(request: pytest.FixtureRequest, monkeypatch: pytest.
     """Charts are held against the schema of Vega-Lite in the files of their pages and in test_notebooks.py."""
     if request.path.name in WALKERS:
         monkeypatch.setattr(plain, "CHECKED", False)
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Trainings of twenty steps, so that every stage is one step; nothing is kept between tests."""
+    monkeypatch.setattr(Plan, "steps", property(lambda self: 20))
+    live._finished.clear()
+    yield
+    live._finished.clear()
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from lab.lessons.a_task_of_your_own import copies
 from lab.lessons.a_task_of_your_own.taught import LONGEST, MOST, VisitLabels
 from tests.charts.samples import HOSTILE
-from tests.pages.apptest import check_answers, go, reveal, turn_to, visit, words, worked
+from tests.pages.apptest import check_answers, go, press, reveal, turn_to, visit, words, worked
 
 PAGE = "11_A_task_of_your_own.py"
 MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
@@ -22,8 +22,7 @@ TYPED = [each for each in HOSTILE if each.encode("utf-8", "ignore").decode() == 
 
 def add(at: AppTest, typed: str) -> AppTest:
     next(each for each in at.text_area if each.label.startswith("Your sentences")).input(typed)
-    next(each for each in at.button if each.label == "Add").click().run()
-    assert not at.exception, at.exception[0].stack_trace
+    press(at, "Add")
     return at
 
 
@@ -120,7 +119,7 @@ def test_the_last_layer_is_trained_and_what_it_costs_is_shown(model: str) -> Non
     assert re.search(r"The answer is \*\*.*\*\* \(0\.\d\d\)\. It is least probable without .*: 0\.\d\d", said(at))
     assert ("A hint, and often a wrong one" in said(at)) is written
     next(each for each in at.text_input if each.label == "A sentence").input("   ").run()
-    assert not at.exception and "It is least probable" not in said(at)
+    assert "It is least probable" not in said(at)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -133,10 +132,9 @@ def test_hostile_texts(text: str) -> None:
     at = trained(visit(PAGE, text=text, step="change-the-model"))
     turn_to(at, "why-this-answer")
     next(each for each in at.text_input if each.label == "A sentence").input(text).run()
-    assert not at.exception, at.exception[0].stack_trace
     turn_to(at, "check")
     at.text_input(key="_challenge.a-task-of-your-own").input(f"{text} / It is bad.").run()
-    assert not at.exception and (at.info or at.success)
+    assert at.info or at.success
 
 
 def test_own_sentences_are_trained_only_while_they_are_chosen() -> None:
@@ -162,7 +160,6 @@ def test_labels_are_text_and_what_no_model_can_read_is_left_out_and_said() -> No
         own=(("It is good.", True), ("\u0301", None), ("It is bad.", False)), labels=("[a](http://b)", "$x$")
     )
     at.run()
-    assert not at.exception, at.exception[0].stack_trace
     assert [text for text, _ in at.session_state["_taught_state"].own] == ["It is good.", "It is bad."]
     next(each for each in at.text_input if each.label == "A new sentence").input("It is fine.").run()
     told = next(each.value for each in at.markdown if each.value.startswith("The classifier says"))

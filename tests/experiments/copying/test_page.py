@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import partial
 from math import log
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +16,6 @@ from lab.experiments.copying import page, sequence
 from lab.experiments.copying.induction import MEAN, ZERO, losses
 from lab.experiments.copying.measure import BEST, BOTH, CopyingTest, known
 from lab.experiments.copying.page import loss_chart
-from lab.figures.notebook import python_of
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from tests.conftest import TinyCheckpoint
@@ -102,13 +99,6 @@ def test_the_figure_has_the_losses_of_the_second_copy(found: CopyingTest, gpt2: 
         assert np.allclose(line, row.by_place[found.period :], atol=1e-5)
         assert line.mean() == pytest.approx(row.second.mean(), abs=1e-4)
     assert np.allclose(table["all alike"], log(gpt2.config.vocabulary))
-
-
-def test_the_figure_can_be_taken_home(gpt2: LoadedModel) -> None:
-    setup, expression = python_of(partial(loss_chart, gpt2))
-    scope: dict[str, Any] = {}
-    exec(setup, scope)
-    assert eval(expression, scope).table().equals(loss_chart(gpt2).table())
 
 
 def test_a_sequence_is_its_words_twice_and_its_numbers_the_model_s(found: CopyingTest, gpt2: LoadedModel) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,8 +16,8 @@ from lab.experiments.explanation.measure import ExplanationTest, asked_texts, kn
 from lab.experiments.explanation.methods import ATTENTION, AVERAGE, NEAR, ROLLOUT
 from lab.experiments.explanation.page import layer_chart, layer_frame
 from lab.experiments.explanation.try_it import NAMES
-from lab.figures.notebook import python_of
 from lab.models.loading import LoadedModel, load_model
+from tests.told import numbers
 
 MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
 
@@ -49,9 +47,8 @@ def test_the_meaning_and_the_table_have_the_result_s_numbers(model_id: str) -> N
     assert beaten == [name for name in (ATTENTION, AVERAGE) if rho[NEAR] > rho[name]]
     for row in found.rows:
         line, effect = page.line(row), row.tested
-        numbers = [float(each) for each in re.findall(r"-?\d+\.\d+", line.here.replace("−", "-"))]
         means = [row.first] if row.claim == TELLS else [row.first, row.second]
-        assert numbers == pytest.approx([effect.estimate, effect.low, effect.high, *means], abs=0.006)
+        assert numbers(line.here) == pytest.approx([effect.estimate, effect.low, effect.high, *means], abs=0.006)
         assert line.verdict == LABELS[row.judged.verdict] and line.count == len(found.texts)
     published = [page.line(row).published for row in found.rows]
     assert published[:2] == ["–", "–"]
@@ -83,14 +80,6 @@ def test_the_figures_have_the_means(model_id: str) -> None:
     layers = layer_frame(found)
     assert layers["published, rollout"].tolist() == [0.32, 0.38, 0.51, 0.62, 0.70, 0.71]
     assert np.allclose(layers[NAMES[ATTENTION]].dropna(), found.own.rho[ATTENTION].mean(axis=0))
-
-
-def test_the_figure_can_be_taken_home() -> None:
-    model, _ = model_and_result("lab-gpt2")
-    setup, expression = python_of(partial(layer_chart, model))
-    scope: dict[str, Any] = {}
-    exec(setup, scope)
-    assert eval(expression, scope).table().equals(layer_chart(model).table())
 
 
 def test_an_order_counts_from_the_first_pick_and_the_rest_share_a_rank() -> None:

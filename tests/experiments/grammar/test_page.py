@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +15,7 @@ from lab.evidence.verdicts import HOLDS, Because, Verdict
 from lab.experiments.grammar import cases, page
 from lab.experiments.grammar.measure import GrammarTest, RelationRow, known
 from lab.experiments.grammar.page import as_frame, line, relation_chart
-from lab.figures.notebook import python_of
+from tests.told import numbers
 
 
 @pytest.fixture(params=["lab-minilm", "lab-bert", "lab-gpt2"])
@@ -29,11 +27,6 @@ def found(request: pytest.FixtureRequest) -> GrammarTest:
 
 def can_be_tested(found: GrammarTest) -> list[RelationRow]:
     return [row for row in found.rows if row.judged.verdict is not Verdict.NOT_TESTABLE]
-
-
-def numbers(text: str) -> list[float]:
-    """The numbers with a decimal point in a text."""
-    return [float(each.replace("−", "-")) for each in re.findall(r"−?\d+\.\d+", text)]
 
 
 def with_rule(row: RelationRow, better: bool) -> RelationRow:
@@ -157,14 +150,6 @@ def test_the_figure_has_the_rows_and_its_table_all_of_them() -> None:
     assert table["ours"].tolist() == [row.right / row.count for row in result.rows]
     assert table["on GUM"].tolist() == [row.right / row.count for row in result.elsewhere]
     assert table["rule by kinds"].tolist() == [row.rule_right / row.count for row in result.rows]
-
-
-def test_the_figure_can_be_taken_home() -> None:
-    setup, expression = python_of(partial(relation_chart, lab.load_model("lab-bert")))
-    scope: dict[str, Any] = {}
-    exec(setup, scope)
-    again = eval(expression, scope)
-    assert again.table().equals(relation_chart(lab.load_model("lab-bert")).table())
 
 
 def test_every_case_shown_is_plain_and_marked(found: GrammarTest) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,9 +17,9 @@ from lab.experiments.needed_heads.ablations import ABLATIONS
 from lab.experiments.needed_heads.claims import EACH, FIFTH, GUESSES, HURTS, IMPORTANCE, NEEDED, ONE, PRUNED, name_of
 from lab.experiments.needed_heads.measure import MeanEffects, NeededTest, known
 from lab.experiments.needed_heads.page import effect_frame, effect_map, line
-from lab.figures.notebook import python_of
 from lab.models.loading import LoadedModel
 from lab.ui.experiments.claim_table import NOTHING
+from tests.told import numbers
 
 
 @pytest.fixture(scope="module", params=["lab-minilm", "lab-bert", "lab-gpt2"])
@@ -34,11 +32,6 @@ def found(model: LoadedModel) -> NeededTest:
     result = known(model)
     assert result is not None
     return result
-
-
-def numbers(text: str) -> list[float]:
-    """The numbers with a decimal point in a text."""
-    return [float(each.replace("−", "-")) for each in re.findall(r"−?\d+\.\d+", text)]
 
 
 def with_effect(found: NeededTest, mean: np.ndarray, clear: np.ndarray) -> NeededTest:
@@ -156,13 +149,6 @@ def test_the_map_is_of_all_pairs(found: NeededTest, model: LoadedModel) -> None:
         layer, head = (int(each) - 1 for each in str(row.head).split("-"))
         assert row.change == pytest.approx(np.mean(found.changed[layer, head] - found.plain), abs=1e-5)
         assert row.low - 1e-6 <= row.change <= row.high + 1e-6
-
-
-def test_the_figure_can_be_taken_home(model: LoadedModel) -> None:
-    setup, expression = python_of(partial(effect_map, model))
-    scope: dict[str, Any] = {}
-    exec(setup, scope)
-    assert eval(expression, scope).table().equals(effect_map(model).table())
 
 
 def test_what_a_link_takes_along_is_what_the_model_read(found: NeededTest, model: LoadedModel) -> None:

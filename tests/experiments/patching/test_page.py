@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -21,6 +20,7 @@ from lab.experiments.patching.own_pair import OwnPair, differing, own_contrast, 
 from lab.figures import choices
 from lab.figures.notebook import python_of
 from lab.models.loading import LoadedModel
+from tests.told import numbers
 
 OWN = OwnPair("The boys in the garden _ playing.", "The boy in the garden _ playing.", "were", "was")
 
@@ -50,11 +50,11 @@ def test_the_table_has_the_result_s_numbers(found: PatchingTest) -> None:
     b = np.stack([row.numbers for row in found.half(1)])
     for at, row in enumerate(found.rows):
         line, effect = page.line(found, row), row.effect
-        numbers = [float(each) for each in re.findall(r"-?\d+\.\d+", line.here.replace("−", "-"))]
+        told = numbers(line.here)
         means = b[:, at].mean(axis=0).tolist()
-        assert numbers == pytest.approx([effect.estimate, effect.low, effect.high, *means], abs=0.006)
+        assert told == pytest.approx([effect.estimate, effect.low, effect.high, *means], abs=0.006)
         assert effect.estimate == pytest.approx(means[0] - means[1]) and line.count == len(b)
-        twin = [float(each) for each in re.findall(r"-?\d+\.\d+", line.twin.replace("−", "-"))]
+        twin = numbers(line.twin)
         effects = [row.numbers[at, 0] - row.numbers[at, 1] for row in found.twins]
         assert twin[:1] == (pytest.approx([np.mean(effects)], abs=0.006) if row.claim.direction else [])
         assert line.verdict == LABELS[row.judged.verdict]
@@ -159,15 +159,8 @@ def test_what_is_said_of_a_pair_is_in_its_maps(gpt2: LoadedModel) -> None:
     assert f"{best:.0%}" in said.rpartition("single heads")[2]
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        partial(page.template_map),
-        partial(try_it.own_map, own=OWN, part=choices.HEADS_WHERE_DIFFERENT, way=choices.NEEDED),
-    ],
-)
-def test_figures_can_be_taken_home(call: partial[Any], gpt2: LoadedModel) -> None:
-    whole = partial(call.func, gpt2, **call.keywords)
+def test_the_figure_of_an_own_pair_can_be_taken_home(gpt2: LoadedModel) -> None:
+    whole = partial(try_it.own_map, gpt2, OWN, choices.HEADS_WHERE_DIFFERENT, choices.NEEDED)
     setup, expression = python_of(whole)
     scope: dict[str, Any] = {}
     exec(setup, scope)

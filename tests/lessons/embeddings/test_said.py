@@ -26,6 +26,7 @@ from lab.models.encoding import word_of
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace, trace_encoding
 from lab.models.twin import random_twin
+from tests.told import numbers
 
 MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
 STORY = lab.trace(lab.load_model(DEFAULT_MODEL), STORY_TEXT)
@@ -38,10 +39,6 @@ PICKED = [
 
 def shown(text: str) -> str:
     return re.sub("[\u2068\u2069]", "", plain(text)).replace("−", "-")
-
-
-def numbers(text: str) -> list[float]:
-    return [float(each) for each in re.findall(r"-?\d+\.\d+", text)]
 
 
 @pytest.fixture(scope="module", params=MODELS)

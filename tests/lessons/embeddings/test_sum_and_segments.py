@@ -20,10 +20,7 @@ from lab.toy.models import constructed_toy
 from lab.ui.parameters import SEGMENTS
 from tests.checkpoints import Family
 from tests.models.reference import load_theirs
-
-
-def numbers(text: str) -> list[float]:
-    return [float(each.replace(",", "")) for each in re.findall(r"-?[\d,]+\.\d+(?![\de])", text.replace("−", "-"))]
+from tests.told import numbers
 
 
 @pytest.fixture(scope="module", params=["lab-minilm", "lab-bert", "lab-gpt2", "toy"])

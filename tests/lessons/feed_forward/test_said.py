@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +21,7 @@ from lab.models.loading import load_model
 from lab.models.trace import Trace, trace
 from tests.lessons.feed_forward.story import BLANK, finished_survey, in_theirs, likeliest
 from tests.sentences import BOYS, CAT
+from tests.told import numbers
 
 LAST = 5
 
@@ -33,10 +33,6 @@ def run() -> Trace:
 
 def view_of(run: Trace, layer: int, token: int, neuron: int = 0) -> FeedForwardView:
     return FeedForwardView(Any, run, run.layer(layer), token, neuron, of_toy=False)  # type: ignore[arg-type]
-
-
-def numbers(text: str) -> list[float]:
-    return [float(each) for each in re.findall(r"-?\d+\.\d+", text.replace("−", "-"))]
 
 
 def caught(names: tuple[str, ...], layer: int) -> dict[str, torch.Tensor]:

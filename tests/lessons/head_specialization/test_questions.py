@@ -1,34 +1,11 @@
-"""The right answers of the lesson."""
+"""What the answers of the lesson rest on."""
 
 from __future__ import annotations
 
 import pytest
 
-from lab.lessons.head_specialization import does_it_matter, grammar, named_patterns, radar
+from lab.lessons.head_specialization import grammar
 from lab.lessons.head_specialization.view import kind_of
-from lab.questions.asking import Asking
-from lab.questions.question import Question
-
-# What the numbers behind each answer are is tested in test_said.py.
-RIGHT = {
-    radar.rim: "Of what goes to words, no other head of the layer gives names more",
-    radar.share_or_preference: "Names",
-    named_patterns.by_place: "At the token that now has the place before",
-    grammar.beats_kinds: "The rule",
-    grammar.same_as_distance: "The head may only look at the next word",
-    does_it_matter.one_decides: "Without one of them",
-    does_it_matter.what_shows_need: "The model’s words change without it",
-}
-
-
-def right(question: Question | None) -> str:
-    assert question is not None
-    return question.options[question.answer].text
-
-
-@pytest.mark.parametrize("asking", RIGHT, ids=lambda asking: asking.make.__name__)
-def test_the_right_answer(asking: Asking) -> None:
-    assert asking.always and right(asking.make()) == RIGHT[asking]
 
 
 def test_a_share_is_told_from_a_preference() -> None:

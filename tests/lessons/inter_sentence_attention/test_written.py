@@ -19,7 +19,6 @@ from lab.course.pages import lesson_of
 from lab.evidence import story
 from lab.lessons.inter_sentence_attention import behind_a_cell, check, matrix, pair_or_not
 from lab.lessons.inter_sentence_attention.view import EXAMPLE, LONGER
-from lab.lessons.play import askings
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from lab.models.trace import Trace
 from lab.questions.spot import Spot
@@ -289,8 +288,3 @@ def test_a_pair_is_compared_with_the_same_sentences_in_one_text(model: str) -> N
         said = pair_or_not.reading(one, two, 1, 0)
         assert f"**{told[0]:.0%}**" in said and f"**{told[1]:.0%}** as a pair" in said
     assert pair_or_not.both(lab.trace(own, "The dog ran. " * 15)) is not None
-
-
-def test_every_question_is_written(two: Trace) -> None:
-    asked = list(askings(lesson_of("inter-sentence-attention")))
-    assert len(asked) == 5 and all(each.always for each in asked)

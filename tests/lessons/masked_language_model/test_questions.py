@@ -19,25 +19,13 @@ from lab.lessons.masked_language_model.check import (
     SAME,
     look_at_entry,
     negated,
-    why_hidden,
 )
-from lab.lessons.masked_language_model.from_vector_to_word import others_fall, shifted
-from lab.lessons.masked_language_model.learns_of_france import when_it_learns
 from lab.models.reference import reference
-from lab.questions.asking import Asking
-from lab.questions.question import letter
 from lab.questions.spot import Spot
 
 MODEL = lab.load_model("lab-minilm")
 FRANCE = "The capital of France is [MASK]."
 SPOT = Spot(lab.trace(MODEL, FRANCE), 0, 0, 6, 6)
-RIGHT = {
-    others_fall: "B It falls",
-    shifted: "C Nothing",
-    when_it_learns: "C Until layer 6, which brings it to the blank",
-    negated: "A A probability says what fits such a text, not what is true",
-    why_hidden: "B In sight, a word could be copied from its own place",
-}
 
 
 def theirs(text: str) -> dict[str, float]:
@@ -48,20 +36,6 @@ def theirs(text: str) -> dict[str, float]:
         logits = module(torch.tensor([trace.token_ids])).prediction_logits[0, trace.tokens.index("[MASK]")]
     shares = logits.double().softmax(0)
     return {str(MODEL.tokenizer.id_to_token(at)): float(p) for at, p in enumerate(shares)}
-
-
-@pytest.mark.parametrize("asking", RIGHT, ids=lambda each: each.make.__name__)
-def test_the_right_option_is_the_one_that_was_written(asking: Asking) -> None:
-    question = asking(SPOT)
-    assert question is not None and asking.always and question.hint_after_wrong
-    right = question.options[question.answer]
-    assert f"{letter(question.answer)} {right.text}" == RIGHT[asking]
-    assert len({option.why for option in question.options}) == len(question.options)
-
-
-def test_the_longest_option_is_seldom_right() -> None:
-    asked = [question for asking in RIGHT if (question := asking(SPOT)) is not None]
-    assert sum(max(each.options, key=lambda one: len(one.text)).correct for each in asked) <= len(asked) / 3
 
 
 def test_with_not_the_model_says_paris_and_is_surer() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 import lab
@@ -15,11 +14,6 @@ MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
 @cache
 def run(model: str, text: str) -> Trace:
     return lab.trace(lab.load_model(model), text)
-
-
-def numbers(text: str) -> list[float]:
-    """The decimals of a sentence; a typographic minus counts."""
-    return [float(each) for each in re.findall(r"-?\d+\.\d\d", text.replace("−", "-"))]
 
 
 def answer(question: Question) -> Option:

@@ -17,7 +17,8 @@ from lab.lessons.self_attention import all_rows, build_a_row, check, scale
 from lab.lessons.self_attention import map as look
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from lab.questions.spot import Spot
-from tests.lessons.self_attention.runs import answer, numbers, run
+from tests.lessons.self_attention.runs import answer, run
+from tests.told import numbers
 
 BLANK, FRANCE, HEAD, WIDTH = 6, 4, 3, 32
 
@@ -89,19 +90,6 @@ def test_without_the_division_nothing_is_left(theirs: dict[str, np.ndarray], spo
     assert theirs["weights"][0].argmax() == FRANCE
     assert found.divided == pytest.approx(theirs["weights"][0, FRANCE], abs=1e-4)
     assert found.without == pytest.approx(plain[FRANCE], abs=1e-4) and 1 - plain[FRANCE] < 0.005
-
-
-@pytest.mark.parametrize(
-    ("asking", "right"),
-    [
-        (build_a_row.value_gone, "The weight stays, and the word adds nothing"),
-        (build_a_row.one_score_up, "They get smaller"),
-        (build_a_row.what_a_weight_says, "The value of *france* goes into the head’s sum, times 0.96"),
-        (all_rows.twice_as_long, str(18 * 18)),
-    ],
-)
-def test_right_answers_without_a_number(asking: object, right: str, spot: Spot) -> None:
-    assert callable(asking) and answer(asking(spot)).text == right
 
 
 def test_what_the_questions_teach_is_so_in_a_small_head() -> None:

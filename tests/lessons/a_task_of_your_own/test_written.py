@@ -192,8 +192,8 @@ def test_the_challenge_counts_what_two_sentences_teach(entry: str) -> None:
     assert f"gets {right} of 64 right" in verdict.said and verdict.met == (right >= check.LEAST)
 
 
-def test_the_challenge_can_be_met_and_the_labs_own_pairs_seldom_meet_it() -> None:
-    assert judge("She was happy. / She was sad.").met and not judge("Good news! / Bad news!").met
+@at_night
+def test_the_labs_own_pairs_seldom_meet_the_challenge() -> None:
     found = [from_two(*pair) for pair in NEWS[:30]]
     assert sum(each >= check.LEAST for each in found) == 3 and np.median(found) == 37
 

@@ -9,7 +9,6 @@ import streamlit as st
 
 from lab.charts.base.tables import to_csv
 from lab.course.words import plain, signed
-from lab.evidence.gain import normalised_gain
 from lab.questions.question import letter, lettered
 from lab.rooms.counts import Counts
 from lab.rooms.seen import Told
@@ -94,3 +93,12 @@ def _gain(told: Told) -> float | None:
 def _error(told: Told) -> int | None:
     first = _shown(told, 1)
     return None if first is None else first.common_error
+
+
+def normalised_gain(before: float, after: float) -> float | None:
+    """g = (after − before) / (1 − before): the share of the missing points gained (Hake 1998); None if ``before`` is 1.
+
+    >>> round(normalised_gain(0.52, 0.73), 2)
+    0.44
+    """
+    return (after - before) / (1 - before) if before < 1 else None

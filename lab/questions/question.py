@@ -1,4 +1,4 @@
-"""A question: its options, each with its reason, and what it is about."""
+"""A question: its options, each with its reason, what it is about, and the picture that may travel with it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-
-from lab.questions.picture import QuestionPicture
 
 MARGIN = 0.05
 ALWAYS = "always"  # the subject of a question that is about no run
@@ -187,3 +185,23 @@ def selected(questions: Sequence[Question | None], most: int, seed: int = 0) -> 
     if seed:
         random.Random(f"{seed} {[question.prompt for question in asked]}").shuffle(asked)
     return [reordered(question, seed) for question in asked[:most]]
+
+
+MOST_CHARACTERS = 400_000
+_SOURCE = re.compile(r"data:image/(svg\+xml|png);base64,[A-Za-z0-9+/]+=*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class QuestionPicture:
+    """An image, and its description for readers who cannot see it.
+
+    ``source`` is the image itself as an address, ``data:image/…;base64,…``. Raises ValueError for any other address,
+    and for an image that is too large for a class's phones.
+    """
+
+    source: str
+    alt: str
+
+    def __post_init__(self) -> None:
+        if len(self.source) > MOST_CHARACTERS or not _SOURCE.fullmatch(self.source):
+            raise ValueError(f"picture: an image of at most {MOST_CHARACTERS:,} characters, written into its address.")

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
@@ -24,6 +24,7 @@ from lab.toy.settings import check_settings
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 RANDOM = "toy-random"
 CONSTRUCTED = "toy-constructed"
@@ -280,3 +281,21 @@ def query_key_product(model: LoadedModel, head: int) -> pd.DataFrame:
     layer, d_k = model.weights.layers[0], model.config.head_width
     own, labels = slice(head * d_k, (head + 1) * d_k), dimension_labels(model)
     return pd.DataFrame((layer.w_q[:, own] @ layer.w_k[:, own].T).numpy(), index=labels, columns=labels)
+
+
+def recut(model: LoadedModel, heads: int) -> LoadedModel:
+    """Return a toy with the same matrices but ``heads`` heads; only the configuration contains the number of heads.
+
+    Head h then owns other columns of W_Q, W_K and W_V. The new number of heads is part of the model's name. Raises
+    :class:`lab.models.config.CheckpointError` for a number that does not divide the width, and TypeError
+    for a model whose checkpoint is a folder.
+    """
+    if heads == model.config.heads:
+        return model
+    if not isinstance(model.source, Checkpoint):
+        raise TypeError(f"{model.id} was read from a folder; only a model made in memory can be cut anew.")
+    config = {**model.source.config, "num_attention_heads": heads}
+    tensors = model.source.tensors
+    weights = read_weights(config, tensors)
+    made: Any = model.made and partial(cast("Any", recut), model.made, heads)
+    return LoadedModel(f"{model.id}, {heads} heads", weights, model.tokenizer, Checkpoint(config, tensors), made)

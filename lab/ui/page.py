@@ -34,13 +34,13 @@ from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.ui import address, downloads, parameters, runs, selection, shell, sidebar, teaching
 from lab.ui.chosen_tokens import FirstHead, begin
-from lab.ui.counted import choose_head, choose_layer
 from lab.ui.frame import strip
 from lab.ui.frame.closing import offer_back, papers, way_to
 from lab.ui.frame.feedback import show_feedback
 from lab.ui.frame.header import Header, draw_header, say_time
 from lab.ui.frame.proof_badge import show_proof
 from lab.ui.frame.ways import draw_dots, draw_way_on
+from lab.ui.parameters_of_a_run import Counted
 from lab.ui.quiz.done import begin_step, look_for_use, step_on_screen, went_on
 from lab.ui.quiz.predictions import keep_place
 from lab.ui.quiz.question import progress
@@ -400,3 +400,18 @@ def open_bench(id: str) -> BenchPage:
     bench = bench_of(id)
     header = draw_header(bench.title, bench.question, bench.after)
     return BenchPage(selection.current(), header, st.empty(), bench.weights, bench)
+
+
+def choose_layer(trace: Trace, found: tuple[int, int]) -> int:
+    """Draw the selector of a layer, which starts at the layer of ``found`` (layer and head, from 0)."""
+    return _choose(parameters.LAYER, "Layer", trace.model.config.layers, trace.model.id, found[0])
+
+
+def choose_head(trace: Trace, found: tuple[int, int]) -> int:
+    """Draw the selector of a head, which starts at the head of ``found`` (layer and head, from 0)."""
+    return _choose(parameters.HEAD, "Head", trace.model.config.heads, trace.model.id, found[1])
+
+
+def _choose(parameter: Counted, label: str, count: int, model_id: str, first: int) -> int:
+    selection.fit(parameter, count, model_id)
+    return parameter.choose(label, range(1, count + 1), first + 1) - 1

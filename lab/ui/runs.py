@@ -309,8 +309,7 @@ def ruled_data(rule: str, seed: int) -> ToyData:
 @st.cache_resource(max_entries=16, show_spinner=False)
 def toy(weights: str, vocabulary: int, length: int, seed: int, heads: int | None = None) -> LoadedModel:
     """Return the random toy, cut into ``heads`` heads if given, or the toy with three heads written by hand."""
-    from lab.toy.models import constructed_toy, random_toy
-    from lab.toy.recut import recut
+    from lab.toy.models import constructed_toy, random_toy, recut
 
     if weights != "Random":
         return constructed_toy(vocabulary, length)

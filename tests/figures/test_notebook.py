@@ -21,8 +21,7 @@ from lab.figures.notebook import notebook, python_of
 from lab.lessons.tokenization.figures import token_table
 from lab.models.trace import Trace, trace_encoding
 from lab.models.twin import random_twin
-from lab.toy.models import constructed_toy, random_toy
-from lab.toy.recut import recut
+from lab.toy.models import constructed_toy, random_toy, recut
 from lab.toy.training import Plan, toy_after
 from tests.checkpoints import write_checkpoint
 

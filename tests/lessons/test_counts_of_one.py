@@ -9,8 +9,8 @@ import pytest
 
 from lab.benches.neuron_view.three_patterns import left_out
 from lab.charts.kept.file import _rows
-from lab.charts.marks.votes import Votes, votes
 from lab.course.words import number_of
+from lab.figures.room import Votes, votes
 from lab.lessons.a_task_of_your_own.taught import MOST, VisitLabels, added
 from tests.pages.apptest import html_of, visit, words
 

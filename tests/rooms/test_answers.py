@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from lab.questions.picture import QuestionPicture
+from lab.questions.question import QuestionPicture
 from lab.rooms.questions import read, written
 from lab.rooms.rooms import NotNow, Rooms
 from tests.rooms.test_rooms import opened, posed, rounds

@@ -9,8 +9,7 @@ import lab
 from lab.models.config import CheckpointError
 from lab.models.proof import prove
 from lab.models.trace import trace
-from lab.toy.models import RANDOM, random_toy
-from lab.toy.recut import recut
+from lab.toy.models import RANDOM, random_toy, recut
 from lab.ui.parameters import TOY_HEADS
 from tests.conftest import TinyCheckpoint
 

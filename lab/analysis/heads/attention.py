@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from lab.models.layer_trace import LayerTrace
 
+
 Array = NDArray[np.float32]
 
 
@@ -82,3 +83,11 @@ def heaviest(weights: Array, chosen: int, most: int) -> list[int]:
     """Return the ``most`` places with the largest weights, always including ``chosen``, in text order."""
     order = [i for i in np.argsort(-weights, kind="stable").tolist() if i != chosen]
     return sorted([chosen, *order[: most - 1]])
+
+
+def undivided(row: AttentionRow) -> NDArray[np.float64]:
+    """Return the softmax of the scores without the division, (n,); masked keys keep the weight 0."""
+    scores = np.where(np.isneginf(row.scaled), -np.inf, row.scores).astype(np.float64)
+    exponentials = np.exp(scores - scores.max())
+    weights: NDArray[np.float64] = exponentials / exponentials.sum()
+    return weights

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lab.course.sentences.two_meanings import TwoMeanings
 from lab.course.words import quoted
 from lab.models.encoding import Encoding
 from lab.models.interventions import Interventions
@@ -39,3 +38,12 @@ def uses_of(model: LoadedModel, word: TwoMeanings, changes: Interventions = _PLA
     traces = [trace(model, text, None, changes) for text in (word.first, word.second)]
     places = [place_of(each.encoding, word.word) for each in traces]
     return tuple(Use(each, place) for each, place in zip(traces, places, strict=True) if place is not None)
+
+
+@dataclass(frozen=True)
+class TwoMeanings:
+    """A word in two sentences."""
+
+    word: str
+    first: str
+    second: str

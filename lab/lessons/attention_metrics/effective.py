@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from lab.analysis.heads.effective import effective_keys
+from lab.analysis.heads.metrics import effective_keys
 from lab.analysis.heads.values import Values, row_entropy
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure

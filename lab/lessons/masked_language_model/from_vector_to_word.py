@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
 
 from lab.analysis.words import predictions
-from lab.analysis.words.predictions import Prediction, candidates
-from lab.course.words import quoted
+from lab.analysis.words.predictions import Candidate, Prediction, candidates
+from lab.charts.components.softmax import Softmax
+from lab.course.words import in_tex, quoted
 from lab.lessons.masked_language_model import LESSON
-from lab.lessons.masked_language_model.softmax import show_softmax, written_out
 from lab.lessons.masked_language_model.view import show_numbers, tells_story
 from lab.models import forward
 from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
+from lab.ui.components import mount
 from lab.ui.drawing import code
 from lab.ui.frame.closing import caption, meaning, try_this
 from lab.ui.parameters import TEMPERATURE, TEXT
 from lab.ui.quiz.predictions import predict
+from lab.ui.reports import WordChosen, heard
 from lab.ui.shared.prediction import PredictionView
 from lab.ui.terms import say
 
@@ -156,4 +159,52 @@ def ratio(prediction: Prediction, view: PredictionView) -> str:
     times = math.exp(min(gap, 700))
     return RATIO.format(
         first=quoted(first.word), second=quoted(second.word), times=f"{times:.1f}" if times < 100 else f"{times:.2g}"
+    )
+
+
+_PLAYED, _CANDIDATE = "_softmax", "_candidate"
+
+
+def show_softmax(shown: Sequence[Candidate], prediction: Prediction, start: int) -> Candidate:
+    """Draw bars whose logits can be moved, one at a time; return the word that is chosen, initially the id ``start``.
+
+    Moving a bar does not rerun the page: only the figure changes.
+    """
+    ids = [each.token_id for each in shown]
+    wanted = next((each for each in (st.session_state.get(_CANDIDATE), start) if each in ids), ids[0])
+    chosen = ids.index(wanted)
+
+    def take() -> None:
+        report = heard(st.session_state[_PLAYED], WordChosen)
+        if report is not None and 0 <= report.candidate[1] < len(ids):
+            st.session_state[_CANDIDATE] = ids[report.candidate[1]]
+
+    figure = Softmax(
+        [each.word for each in shown],
+        prediction.scaled[ids],
+        len(prediction.logits) - len(ids),
+        _log_of_rest(prediction, ids),
+        chosen,
+        prediction.temperature,
+    )
+    mount("softmax", figure.payload(), _PLAYED, states=["candidate"], on_change=take)
+    return shown[chosen]
+
+
+def _log_of_rest(prediction: Prediction, ids: Sequence[int]) -> float:
+    """The logarithm of the sum of e to the scaled logits, over all words except ``ids``."""
+    rest = predictions.rest(prediction, ids)
+    return float("-inf") if rest <= 0 else math.log(rest) + prediction.largest
+
+
+def written_out(chosen: Candidate, prediction: Prediction) -> str:
+    """Return the softmax of one candidate with its numbers, in LaTeX."""
+    over = "" if prediction.temperature == 1 else f" / {prediction.temperature:g}"
+    logit, largest = chosen.logit, prediction.largest * prediction.temperature
+    return (
+        rf"\begin{{aligned}} P &= \frac{{e^{{(z - z_{{\max}}){'/T' if over else ''}}}}}"
+        rf"{{\sum_{{v}} e^{{(z_v - z_{{\max}}){'/T' if over else ''}}}}} \\[8pt]"
+        rf"&= \frac{{e^{{({logit:.3f} - {largest:.3f}){over}}}}}{{{in_tex(prediction.total)}}} \\[8pt]"
+        rf"&= \frac{{{in_tex(chosen.exponential)}}}{{{in_tex(prediction.total)}}} = {in_tex(chosen.probability, 4)}"
+        r"\end{aligned}"
     )

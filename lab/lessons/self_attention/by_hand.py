@@ -15,7 +15,6 @@ from lab.lessons.self_attention import LESSON
 from lab.ui.drawing import draw
 from lab.ui.frame.closing import meaning
 from lab.ui.frame.header import idea
-from lab.ui.quiz.blanks import blanks, fill
 from lab.ui.quiz.done import awaits_answer
 from lab.ui.terms import say
 
@@ -37,6 +36,7 @@ _HINTS = {
 }
 # The row that is worked out, and the row that the learner fills in; row 1 has the numbers of row 0 in another order.
 _WORKED, _FILLED = 0, 2
+_TOLERANCE = 0.01  # of a number that is filled in
 
 
 def show(_view: object) -> None:
@@ -59,7 +59,7 @@ def _show_blanks(found: WorkedExample) -> None:
     say(f"**Now *{found.tokens[_FILLED]}* looks.** Fill in its scores and then its weights. Two decimals are enough.")
     wanted = asked(found, _FILLED)
     keys = {part: f"_hand.{_FILLED}.{part}" for part in wanted}
-    if not all(blanks(truths, _HINTS[part], keys[part]) for part, truths in wanted.items()):
+    if not all(choose_numbers(truths, _HINTS[part], keys[part]) for part, truths in wanted.items()):
         awaits_answer()
         st.button("Show me", key="_hand.show", type="tertiary", on_click=_show_answers, args=(wanted, keys))
         return
@@ -68,7 +68,7 @@ def _show_blanks(found: WorkedExample) -> None:
 
 def _show_answers(wanted: Mapping[str, Mapping[str, float]], keys: Mapping[str, str]) -> None:
     for part, truths in wanted.items():
-        fill(truths, keys[part])
+        choose_right_numbers(truths, keys[part])
 
 
 def query_and_keys(row: int) -> Figure:
@@ -123,3 +123,30 @@ def _vectors(found: WorkedExample) -> str:
     rows = zip(found.tokens, *(each.int().tolist() for each in (found.query, found.key, found.value)), strict=True)
     cells = (f"| **{name}** | " + " | ".join(f"({x}, {y})" for x, y in vectors) + " |" for name, *vectors in rows)
     return "\n".join(["| | query | key | value |", "|---|---|---|---|", *cells])
+
+
+def choose_numbers(truths: Mapping[str, float], hint: str, key: str) -> bool:
+    """Draw a row of number fields (label -> right answer); return True if all values are right to two decimals.
+
+    Each right value gets a tick below its field. If all fields are filled in, the wrong values are named, with
+    ``hint``. The values are still there after a visit to another page.
+    """
+    wrong, empty = [], False
+    for i, (field, (label, truth)) in enumerate(zip(st.columns(len(truths)), truths.items(), strict=True)):
+        with field:
+            given = st.number_input(label, value=None, step=0.01, key=f"{key}.{i}", persist_state="session")
+            if given is None:
+                empty = True
+            elif abs(given - truth) > _TOLERANCE:
+                wrong.append(label)
+            else:
+                st.markdown(":green[:material/check: right]")
+    if wrong and not empty:
+        st.error(f"{', '.join(wrong)}: not yet. {hint}", icon=":material/close:")
+    return not wrong and not empty
+
+
+def choose_right_numbers(truths: Mapping[str, float], key: str) -> None:
+    """Fill in the right values, rounded to two decimals. For a button's callback."""
+    for i, truth in enumerate(truths.values()):
+        st.session_state[f"{key}.{i}"] = round(truth, 2)

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lab.analysis.heads.attention import attention_row, heaviest
-from lab.analysis.heads.undivided import undivided
+from lab.analysis.heads.attention import attention_row, heaviest, undivided
 from lab.charts.base.axes import Axis
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.course.words import spoken

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from lab.course.words import escaped, quoted
+from lab.evidence.kind_rules import shipped
 from lab.evidence.notable import Notable, in_folder
 from lab.models.catalogue import CATALOGUE, ModelCard, card
 from lab.models.config import CheckpointError
@@ -17,7 +18,7 @@ from lab.reference.models.parts import facts, parts, sizes, specification
 from lab.reference.models.published import PUBLISHED
 from lab.ui import parameters, runs, selection
 from lab.ui.page import OpenPage
-from lab.ui.shared.head_jobs import show_head_jobs
+from lab.ui.tables import SHARE, show_table
 
 # The sections that learners read first, and the folded ones, for readers who want to make such a model.
 _FIRST, _FOLDED = ("What it knows", "Limits"), ("How it was made", "Outside the lab")
@@ -191,3 +192,19 @@ def _show_catalogue() -> None:
     else:
         with st.expander("For whoever runs this server", icon=":material/dns:"):
             st.markdown("Downloads are allowed with `LAB_ALLOW_DOWNLOADS=1`.")
+
+
+def show_head_jobs(found: Sequence[Notable]) -> None:
+    """Draw one row per job: its best head, that head's score, a simple rule's, and other heads that do the job."""
+    rules = shipped()
+    rows = [
+        {
+            "what it does": each.job.does,
+            "best head": each.heads[0].name,
+            "score": each.heads[0].score,
+            "rule": max(each.chance or 0.0, rules[each.job.id].share) if each.job.grammatical else each.chance,
+            "also": ", ".join(f"{doing.name} ({doing.score:.0%})" for doing in each.heads[1:]),
+        }
+        for each in found
+    ]
+    show_table(pd.DataFrame(rows), formats=dict.fromkeys(("score", "rule"), SHARE))

@@ -13,7 +13,7 @@ import streamlit as st
 from lab.charts.base.figure import Figure
 from lab.charts.base.picture import drawable, png, svg
 from lab.models.cores import one_core
-from lab.questions.picture import MOST_CHARACTERS, QuestionPicture
+from lab.questions.question import MOST_CHARACTERS, QuestionPicture
 from lab.ui.teaching import with_larger_type
 
 # The width of a picture, and the factor of its type: half as wide as a wall of 1024 pixels, it has words of a thirtieth

@@ -11,8 +11,8 @@ import torch
 import lab
 from lab.analysis.heads.resting import effect_sizes, resting_share
 from lab.course.sentences.looks import STORY_TEXT
-from lab.figures.resting import rest_and_effect
 from lab.lessons.attention_metrics import at_rest, check
+from lab.lessons.attention_metrics.at_rest import rest_and_effect
 from lab.models.trace import Trace
 from lab.toy.models import random_toy
 from tests.checkpoints import Family

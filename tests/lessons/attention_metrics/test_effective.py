@@ -9,7 +9,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from lab.analysis.heads.effective import effective_keys
+from lab.analysis.heads.metrics import effective_keys
 from lab.lessons.attention_metrics import effective
 from lab.lessons.attention_metrics.effective import STORY, THREE, at_how_many, by_hand, one_weight_more
 from lab.models.trace import Trace

@@ -60,7 +60,7 @@ def commit(at: AppTest) -> AppTest:
     return at
 
 
-@pytest.mark.parametrize("model_id", [DEFAULT_MODEL, *MODELS])
+@pytest.mark.parametrize("model_id", [DEFAULT_MODEL, "lab-gpt2"])
 def test_the_result_is_shown_after_the_prediction_only(model_id: str) -> None:
     assert set(IN_SHORT) == set(Verdict) == set(LABELS)
     model, shown = load_model(model_id), 0
@@ -75,8 +75,6 @@ def test_the_result_is_shown_after_the_prediction_only(model_id: str) -> None:
         told = "Not decided" if decided is None else experiment.bet(model).told(decided, 0)
         assert plain(told) in plain(words(at)), record.id
         sees_all(at, record, experiment, found, model_id)
-        press(at, "Ask me again")
-        assert not shows_claims(at) and "You expected" not in words(reveal(at)) and shows_claims(at), record.id
         shown += 1
     assert shown == len(EXPERIMENTS) - (model_id != "lab-gpt2")  # who sees the whole text cannot copy
 
@@ -104,8 +102,12 @@ def sees_all(at: AppTest, record: ExperimentRecord, experiment: Experiment[Any],
     assert count([*unfolded(at.main)]) <= AFTER and len(folds(at)) == 2, record.id
 
 
-def test_another_model_is_predicted_anew() -> None:
+def test_a_bet_can_be_made_again_and_another_model_is_predicted_anew() -> None:
     at = reveal(visit(PAGE))
+    assert shows_claims(at) and "You expected" not in words(at)
+    press(at, "Ask me again")
+    assert not shows_claims(at) and at.radio
+    reveal(at)
     at.sidebar.selectbox(key="model").select("lab-gpt2").run()
     assert not shows_claims(at) and at.radio
 

@@ -18,7 +18,7 @@ from benchmarks import load
 from benchmarks.learners import learner, looking, sentence
 from benchmarks.new_server import first_visit
 from benchmarks.runner import COLUMNS, HEADER, Figure, Row, Stage, bare_p95, staged
-from benchmarks.server import Lab, running_lab, usage
+from benchmarks.server import Lab, Usage, running_lab, usage
 from benchmarks.visitor import Answer, visiting
 from lab.models.catalogue import DEFAULT_MODEL
 from tests.thorough import at_night
@@ -120,7 +120,7 @@ def test_every_bound_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
         bounds = {"p95 s": 0.5} | {name.replace("_", " "): bound for name, bound in most.items()}
         return run(Stage([], []).play("class", [answered(*answers)], bounds)).broken
 
-    used = usage(os.getpid())
+    used = Usage(1.0, 500.0)
     monkeypatch.setattr(Stage, "look", lambda self: used)
     assert broken([quick] * 99 + [slow]) == ()
     assert broken([quick] * 90 + [slow] * 10) == ("p95 s 3.00, at most 0.5",)

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor
 
 from lab.analysis.heads.formulas import mean_of, sum_of, tex
 from lab.analysis.heads.values import (

@@ -48,6 +48,7 @@ def has_its_state(page: Page) -> None:
         expect(box).to_have_value(value)
 
 
+@at_night
 def test_open_pages_come_back_after_a_restart(browser: Browser, tmp_path: Path) -> None:
     """Two learners, one with choices from the link and one with a choice of this visit; the server dies under them."""
     port, there = free_port(), [step_name("self-attention", step) for step in ("scale", "build-a-row")]

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lab.analysis.heads.values import Weights, as_heads
-from lab.models.config import ModelConfig
 from lab.models.layer_trace import LayerTrace
 
 Array = NDArray[np.float32]
@@ -91,10 +90,3 @@ def small_maps(attention: NDArray[Any] | Tensor, most: int) -> tuple[Weights, in
     padded = np.zeros((heads, m * block, m * block), dtype=np.float32)
     padded[:, :n, :n] = weights
     return padded.reshape(heads, m, block, m, block).max(axis=(2, 4)), block
-
-
-def counted_parameters(layer: LayerTrace, config: ModelConfig) -> int:
-    """Return the number of parameters in the heads of a layer, counted in the layer's own tensors."""
-    w = layer.weights
-    biases = (w.b_q, w.b_k, w.b_v, w.b_o) if config.biases else ()
-    return sum(t.numel() for t in (w.w_q, w.w_k, w.w_v, w.w_o, *biases))

@@ -66,7 +66,7 @@ def heatmap(
     highlight
         (q, k) outlines a cell and its row, (q, None) a row, (None, k) a column.
     causal
-        CellFigure above the diagonal do not exist; whatever `values` holds there (−∞, say) is ignored.
+        Cells above the diagonal do not exist; whatever `values` holds there (−∞, say) is ignored.
 
     Raises
     ------

@@ -84,7 +84,7 @@ def small_maps(
     captions
         Two short lines above each map.
     causal
-        CellFigure above the diagonal do not exist.
+        Cells above the diagonal do not exist.
 
     Raises
     ------

@@ -46,7 +46,7 @@ def show(view: OneHead) -> None:
     tell(told)
     if (block := block_size(len(trace), multi_head.CELLS)) > 1:
         st.caption(BLOCKS.format(n=len(trace), block=block))
-    code(multi_head.all_heads)
+    code(one_back)
 
 
 def one_back(trace: Trace) -> np.ndarray:

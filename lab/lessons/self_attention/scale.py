@@ -51,7 +51,7 @@ def show(view: OneHead) -> None:
     meaning(f"{found} {STORY}" if story else found)
     say(WHY)
     caption(CAVEAT)
-    code(forward.scale)
+    code(forward.scale, undivided)
 
 
 @dataclass(frozen=True)

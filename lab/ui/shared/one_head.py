@@ -26,18 +26,12 @@ F = TypeVar("F", bound=Keepable)
 
 
 @dataclass(frozen=True)
-class OneLayer:
-    """One layer of one run, and the page that shows it."""
+class OneHead:
+    """One head of one layer of a run, one query, one key, and the page that shows them. All are counted from 0."""
 
     page: LessonPage
     trace: Trace
     layer: LayerTrace
-
-
-@dataclass(frozen=True)
-class OneHead(OneLayer):
-    """One head of the layer, one query, one key. All are counted from 0."""
-
     head: int
     query: int
     key: int

@@ -89,7 +89,7 @@ def test_without_the_division_nothing_is_left(theirs: dict[str, np.ndarray], spo
     plain = torch.tensor(theirs["scores"][0]).softmax(-1).numpy()
     assert theirs["weights"][0].argmax() == FRANCE
     assert found.divided == pytest.approx(theirs["weights"][0, FRANCE], abs=1e-4)
-    assert found.without == pytest.approx(plain[FRANCE], abs=1e-4) and 1 - plain[FRANCE] < 0.005
+    assert found.without == pytest.approx(plain[FRANCE], abs=1e-4) and 1 - plain[FRANCE] < 0.0001
 
 
 def test_what_the_questions_teach_is_so_in_a_small_head() -> None:

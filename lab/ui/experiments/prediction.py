@@ -8,7 +8,7 @@ from lab.questions.bets import Bet
 from lab.questions.progress import LONGEST_NAME
 from lab.questions.question import Right
 from lab.ui import parameters
-from lab.ui.quiz.question import progress, remember
+from lab.ui.quiz.question import COMMIT, progress, remember
 
 
 def is_predicted(name: str) -> bool:
@@ -41,7 +41,7 @@ def predicted(name: str, bet: Bet) -> bool:
         )
         with st.container(horizontal=True):
             st.button(
-                "Commit and show",
+                COMMIT,
                 key=f"{_key(name)}.commit",
                 type="primary",
                 disabled=choice is None,

@@ -13,7 +13,7 @@ from lab.questions.progress import TOY
 from lab.questions.question import Question, hashed, lettered, reordered
 from lab.ui import parameters, selection
 from lab.ui.quiz.done import awaits_answer, did, step_on_screen
-from lab.ui.quiz.question import choose, list_options, progress, remember
+from lab.ui.quiz.question import COMMIT, choose, list_options, progress, remember
 from lab.ui.room.asking import offer, reveal
 
 _PLACE = "_question_place"
@@ -162,7 +162,7 @@ def _ask(lesson: str, name: str, question: Question, *, beside: bool = False) ->
     with st.container(horizontal=True):
         off = choice is None
         st.button(
-            "Answer" if beside else "Commit and show",
+            "Answer" if beside else COMMIT,
             key=f"{name}.commit",
             type="primary",
             disabled=off,

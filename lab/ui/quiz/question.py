@@ -11,6 +11,8 @@ from lab.questions.progress import LearnerProgress
 from lab.questions.question import Question, lettered
 
 _PROGRESS = "progress"
+# The button that takes an answer before its figure or its result is shown.
+COMMIT = "Commit and show"
 
 
 def progress() -> LearnerProgress:

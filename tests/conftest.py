@@ -7,9 +7,9 @@ import gc
 import os
 import platform
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import pytest
@@ -73,6 +73,32 @@ def charts_are_checked() -> None:
     from lab.charts.base import plain
 
     plain.CHECKED = True
+
+
+# The runs of toys hold their toys, which are small (lab/toy/runs.py).
+_MAY_HOLD = {"number_run"}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_result_holds_its_subject() -> Iterator[None]:
+    """Whatever a test computes by :func:`lab.models.memo.once` keeps neither its run nor its model in memory."""
+    from lab.models.memo import Memo, _parts
+
+    def holds(value: object, subject: object) -> bool:
+        return value is subject or any(holds(part, subject) for part in _parts(value))
+
+    def get(self: Memo, subject: object, asked: Hashable, make: Callable[[], Any]) -> Any:
+        def checked() -> Any:
+            value = make()
+            name = getattr(asked[0], "__name__", "") if isinstance(asked, tuple) and asked else ""
+            assert name in _MAY_HOLD or not holds(value, subject), f"{name} keeps what it was computed from"
+            return value
+
+        return unchecked(self, subject, asked, checked)
+
+    unchecked = Memo.get
+    with patch.object(Memo, "get", get):
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

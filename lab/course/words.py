@@ -14,6 +14,7 @@ from lab.course.glossary import uses
 from lab.models.encoding import BLANK
 
 if TYPE_CHECKING:
+    from lab.models.encoding import Encoding
     from lab.models.interventions import Head
     from lab.models.trace import Trace
 
@@ -177,3 +178,9 @@ def mostly(part: float) -> str:
 def number_of(count: int, thing: str) -> str:
     """Count things: “1 head”, “3 heads”, “1,200 rows”; ``thing`` is one of them."""
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
+def place_of(encoding: Encoding, word: str) -> int | None:
+    """The place, from 0, at which ``word`` is one token, whatever its capitals; None if the word is cut or missing."""
+    spelled = [encoding.text[start:end].strip().lower() for start, end in encoding.offsets]
+    return spelled.index(word.lower()) if word.lower() in spelled else None

@@ -136,14 +136,16 @@ class Cuts:
         return frozenset(pairs)
 
 
-@once
 def cut_run(trace: Trace, watched: int, cuts: Cuts) -> Trace:
     """Run the text of ``trace`` again with these cuts; without any, return ``trace`` itself.
 
     Raises ValueError if a token is to say something else, and the other sentence has no such token.
     """
-    if not cuts:
-        return trace
+    return _cut(trace, watched, cuts) if cuts else trace
+
+
+@once
+def _cut(trace: Trace, watched: int, cuts: Cuts) -> Trace:
     before = trace.interventions
     patches = [patch for token, way in cuts.tokens if way is Way.OTHER for patch in _said_elsewhere(trace, token)]
     changes = replace(

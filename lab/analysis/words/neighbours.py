@@ -22,6 +22,8 @@ from lab.models.memo import once
 from lab.models.trace import Trace, inputs, outputs
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from lab.models.loading import LoadedModel
 
 Array = NDArray[np.float32]
@@ -128,15 +130,15 @@ def places_in(model: LoadedModel, texts: tuple[str, ...]) -> WordPlaces:
 
 
 @once
-def nearest_in_texts(trace: Trace, token: int, texts: tuple[str, ...], k: int) -> Neighbours:
-    """Return the ``k`` words in ``texts`` whose last vectors are most similar to the vector of ``token`` in ``trace``.
+def nearest_in_texts(model: LoadedModel, token_id: int, vector: Tensor, texts: tuple[str, ...], k: int) -> Neighbours:
+    """Return the ``k`` words in ``texts`` whose last vectors are most similar to ``vector``, (d,), of a token.
 
     Each word counts once, at its nearest place; occurrences of the same word are left out, whatever their meaning.
     """
-    model, places = trace.model, places_in(trace.model, texts)
-    cosines = _cosines(places.vectors, trace.output[token].numpy())
+    places = places_in(model, texts)
+    cosines = _cosines(places.vectors, vector.numpy())
     kept: list[int] = []
-    seen = {trace.token_ids[token]}
+    seen = {token_id}
     for at in np.argsort(-cosines, kind="stable"):
         if len(kept) < k and places.token_ids[at] not in seen:
             seen.add(places.token_ids[at])
@@ -147,15 +149,17 @@ def nearest_in_texts(trace: Trace, token: int, texts: tuple[str, ...], k: int) -
     return Neighbours(found, float(cosines.mean()) if len(cosines) else 0.0, len(cosines))
 
 
-def cosine_by_state(first: Trace, token: int, second: Trace, other: int) -> Values:
-    """Return the cosine between ``token`` of one run and ``other`` of another in each hidden state, (L+1,).
+def states_of(trace: Trace, token: int) -> Tensor:
+    """Return the vectors of a token before the first layer and after each layer, (L+1, d).
 
-    The last cosine compares the outputs, which come after a final LayerNorm if the model has a final LayerNorm. Both
-    runs use one model.
+    The last one is the output, which comes after a final LayerNorm if the model has a final LayerNorm.
     """
-    here = torch.cat([first.hidden_states[:-1, token], first.output[None, token]]).double()
-    there = torch.cat([second.hidden_states[:-1, other], second.output[None, other]]).double()
-    return torch.nn.functional.cosine_similarity(here, there, dim=-1).numpy()
+    return torch.cat([trace.hidden_states[:-1, token], trace.output[None, token]])
+
+
+def cosine_by_state(here: Tensor, there: Tensor) -> Values:
+    """Return the cosine of the vectors of two tokens in each state, (L+1, d) and (L+1, d) -> (L+1,)."""
+    return torch.nn.functional.cosine_similarity(here.double(), there.double(), dim=-1).numpy()
 
 
 def _nearest(cosines: Values, k: int, of: Callable[[int], Neighbour]) -> Neighbours:

@@ -8,8 +8,7 @@ import streamlit as st
 from torch.nn.functional import cosine_similarity
 
 from lab.analysis.words.neighbours import nearest_in_table, some, vocabulary_words
-from lab.course.sentences.uses import place_of
-from lab.course.words import listed, quoted, signed
+from lab.course.words import listed, place_of, quoted, signed
 from lab.figures import near_words
 from lab.figures.near_words import NAMED, in_table
 from lab.lessons.embeddings import LESSON

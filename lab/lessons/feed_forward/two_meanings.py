@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 
 import streamlit as st
+from torch import Tensor
 
-from lab.analysis.words.neighbours import cosine_by_state, nearest_in_texts
+from lab.analysis.words.neighbours import cosine_by_state, nearest_in_texts, states_of
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
-from lab.course.sentences.uses import Use, place_of
-from lab.course.words import listed, quoted
+from lab.course.words import listed, place_of, quoted
 from lab.lessons.feed_forward.view import FeedForwardView
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.loading import LoadedModel
@@ -115,22 +115,34 @@ NO_WORD = "In this model, the words of this step are not the same token in all s
 _NEAREST = 2
 
 
+@dataclass(frozen=True, eq=False)
+class Use:
+    """A word in a sentence: the place of its token, from 0, the token's id, and its vectors in all states, (L+1, d)."""
+
+    token: int
+    token_id: int
+    states: Tensor
+
+
 @once
 def uses_of(model: LoadedModel, word: str) -> tuple[Use, ...]:
-    """Return the runs of a word's sentences with its places; () if it is not one and the same token in all."""
-    told = WORDS[word]
-    runs = [trace(model, text) for text in (told.first, *told.sentences)]
-    places = [place_of(run.encoding, word) for run in runs]
-    found = tuple(Use(run, place) for run, place in zip(runs, places, strict=True) if place is not None)
-    same = {use.trace.token_ids[use.token] for use in found}
-    return found if len(found) == len(runs) and len(same) == 1 else ()
+    """Return a word in each of its sentences; () if it is not one and the same token in all.
+
+    The vectors are kept and the runs are not: each run holds the model.
+    """
+    told, found = WORDS[word], list[Use]()
+    for text in (told.first, *told.sentences):
+        run = trace(model, text)
+        if (place := place_of(run.encoding, word)) is None:
+            return ()
+        found.append(Use(place, run.token_ids[place], states_of(run, place)))
+    return tuple(found) if len({use.token_id for use in found}) == 1 else ()
 
 
 def cosines(traced: Trace, word: str, layer: int) -> tuple[float, ...]:
     """Return the cosine of the word's vector in each other sentence with the first one, after a layer (from 0)."""
     first, *others = uses_of(traced.model, word)
-    states = (cosine_by_state(first.trace, first.token, use.trace, use.token) for use in others)
-    return tuple(float(each[layer + 1]) for each in states)
+    return tuple(float(cosine_by_state(first.states, use.states)[layer + 1]) for use in others)
 
 
 def alike(traced: Trace, word: str, layer: int) -> Figure:
@@ -159,7 +171,7 @@ def nearest(model: LoadedModel, word: str) -> str:
     uses = uses_of(model, word)
     here, there = uses[0], uses[1 + list(told.sentences).index(second)]
     words, others = (
-        listed([quoted(each.word) for each in nearest_in_texts(use.trace, use.token, texts, _NEAREST).nearest])
-        for use in (here, there)
+        listed([quoted(each.word) for each in found.nearest])
+        for found in (nearest_in_texts(model, use.token_id, use.states[-1], texts, _NEAREST) for use in (here, there))
     )
     return NEAREST.format(count=len(texts), words=words, first=told.first, others=others, other=second)

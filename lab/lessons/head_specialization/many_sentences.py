@@ -201,8 +201,9 @@ def look_for_survey(view: OneHead) -> Surveyed | None:
 
 def _read(survey: HeadSurvey, model: LoadedModel, tagged: bool, tell: ProgressFunction) -> None:
     """Read the sentences that are missing, and report the progress after each."""
+    twin = untrained_twin(model)  # held, so that it is drawn once and not for each sentence
     while not survey.finished:
-        survey.step(model, tagged_tokens if tagged else no_tags, untrained_twin(model))
+        survey.step(model, tagged_tokens if tagged else no_tags, twin)
         tell(survey.done / survey.total)
 
 

@@ -43,16 +43,20 @@ def show(view: SentencesView) -> Trace | None:
     return found[1]
 
 
-@once
 def both(trace: Trace) -> tuple[Trace, Trace] | None:
     """Run a text as one text and as a pair, whose first text is the first sentence; None if the sentences differ."""
-    texts = split(trace).texts
-    if trace.pair is None:
-        one, two = trace, run(trace.model, texts[0], " ".join(texts[1:]))
-    else:
-        one, two = run(trace.model, f"{trace.text} {trace.pair}"), trace
+    one, two = (trace, _other(trace)) if trace.pair is None else (_other(trace), trace)
     whole = not (one.encoding.cut or two.encoding.cut) and split(one).texts == split(two).texts
     return (one, two) if whole else None
+
+
+@once
+def _other(trace: Trace) -> Trace:
+    """Run one text as a pair, or a pair as one text."""
+    if trace.pair is not None:
+        return run(trace.model, f"{trace.text} {trace.pair}")
+    first, *rest = split(trace).texts
+    return run(trace.model, first, " ".join(rest))
 
 
 def reading(one: Trace, two: Trace, a: int, b: int) -> str:

@@ -13,6 +13,7 @@ from lab.analysis.words.neighbours import (
     nearest_in_table,
     nearest_in_texts,
     places_in,
+    states_of,
     vocabulary_words,
 )
 from lab.models.encoding import word_of
@@ -83,7 +84,7 @@ def test_neighbours_in_texts_are_those_of_single_runs(model: str) -> None:
                 cosine = cosine_similarity(run.output[place].double(), trace.output[token].double(), dim=0).item()
                 expected[token_id] = max(expected.get(token_id, -1.0), cosine)
     expected.pop(trace.token_ids[token], None)
-    found = nearest_in_texts(trace, token, TEXTS, 5)
+    found = nearest_in_texts(loaded, trace.token_ids[token], trace.output[token], TEXTS, 5)
     best = sorted(expected, key=lambda each: -expected[each])[:5]
     assert [each.word for each in found.nearest] == [word_of(loaded.tokenizer, each) for each in best]
     assert [each.cosine for each in found.nearest] == pytest.approx([expected[each] for each in best], abs=1e-5)
@@ -93,8 +94,9 @@ def test_neighbours_in_texts_are_those_of_single_runs(model: str) -> None:
 def test_one_word_is_like_itself_and_less_so_in_another_sentence() -> None:
     model = lab.load_model("lab-bert")
     first, second = lab.trace(model, "They met in March."), lab.trace(model, "They march to the town.")
-    assert cosine_by_state(first, 4, first, 4) == pytest.approx([1.0] * 5)
-    apart = cosine_by_state(first, 4, second, 2)
+    here, there = states_of(first, 4), states_of(second, 2)
+    assert cosine_by_state(here, here) == pytest.approx([1.0] * 5)
+    apart = cosine_by_state(here, there)
     for state in range(5):
         pair = first.hidden_states[state, 4], second.hidden_states[state, 2]
         assert apart[state] == pytest.approx(torch.cosine_similarity(*pair, dim=0).item(), abs=1e-6)

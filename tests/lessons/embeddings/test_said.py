@@ -18,8 +18,7 @@ from lab.analysis.layers.rotary import cosines
 from lab.analysis.words.neighbours import nearest_in_table
 from lab.course.sentences.examples import EXAMPLES
 from lab.course.sentences.looks import STORY_TEXT
-from lab.course.sentences.uses import place_of
-from lab.course.words import plain
+from lab.course.words import place_of, plain
 from lab.lessons.embeddings import learned_or_computed, like_words, position_lab, rotary
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.encoding import word_of

@@ -1,6 +1,6 @@
 """A rule that knows kinds of words and no grammar, as a second baseline: "the nearest noun or pronoun to the left".
 
-Where several such words follow each other, as in "in the New York office", the rule may also name the last one.
+If several such words follow each other, as in "in the New York office", the rule may also name the last one.
 
 A head that finds the subject of a verb may only know which words are nouns and which is near. So for each relation the
 best such rule is chosen on half A of the treebank, as the heads are: from which end it starts, to which side it goes,

@@ -9,9 +9,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 MARGIN = 0.05
+# The most characters of a picture, which every phone of a class fetches.
+MOST_OF_PICTURE = 400_000
+_SOURCE = re.compile(r"data:image/(svg\+xml|png);base64,[A-Za-z0-9+/]+=*", re.ASCII)
 ALWAYS = "always"  # the subject of a question that is about no run
 # The numbers and the marked words of a text: 0.48, *he*, **one**, “paris”, `x`.
 _FACTS = re.compile(r"[−-]?\d(?:[\d.,]*\d)?|\*[^*]+\*|“[^”]*”|`[^`]*`")
+
+
+@dataclass(frozen=True)
+class QuestionPicture:
+    """An image, and its description for readers who cannot see it.
+
+    ``source`` is the image itself as an address, ``data:image/…;base64,…``. Raises ValueError for any other address,
+    and for an image that is too large for a class's phones.
+    """
+
+    source: str
+    alt: str
+
+    def __post_init__(self) -> None:
+        if len(self.source) > MOST_OF_PICTURE or not _SOURCE.fullmatch(self.source):
+            raise ValueError(f"picture: an image of at most {MOST_OF_PICTURE:,} characters, written into its address.")
 
 
 @dataclass(frozen=True)
@@ -185,23 +204,3 @@ def selected(questions: Sequence[Question | None], most: int, seed: int = 0) -> 
     if seed:
         random.Random(f"{seed} {[question.prompt for question in asked]}").shuffle(asked)
     return [reordered(question, seed) for question in asked[:most]]
-
-
-MOST_CHARACTERS = 400_000
-_SOURCE = re.compile(r"data:image/(svg\+xml|png);base64,[A-Za-z0-9+/]+=*", re.ASCII)
-
-
-@dataclass(frozen=True)
-class QuestionPicture:
-    """An image, and its description for readers who cannot see it.
-
-    ``source`` is the image itself as an address, ``data:image/…;base64,…``. Raises ValueError for any other address,
-    and for an image that is too large for a class's phones.
-    """
-
-    source: str
-    alt: str
-
-    def __post_init__(self) -> None:
-        if len(self.source) > MOST_CHARACTERS or not _SOURCE.fullmatch(self.source):
-            raise ValueError(f"picture: an image of at most {MOST_CHARACTERS:,} characters, written into its address.")

@@ -7,7 +7,6 @@ published, and corrected, so that two texts can be compared.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.analysis.heads.formulas import mean_of, sum_of, tex
+from lab.analysis.heads.median import median
 from lab.analysis.heads.values import (
     Mask,
     Values,
@@ -388,45 +388,7 @@ def uniform_by_length(causal: bool, threshold: float) -> Metrics:
     return stack([uniform_metrics(n, causal, threshold=threshold) for n in LENGTHS])
 
 
-# Up to this many numbers, partitioning all of them is the fastest way.
-_FEW = 4096
-_SAMPLE = 4096
-
-
-def median(values: NDArray[np.float32]) -> float:
-    """Return the exact median of (c,) numbers; for an even count, the mean of the middle two.
-
-    A sample gives a bracket for the median, two comparisons for each number count the numbers outside the bracket, and
-    only the numbers inside are partitioned (Floyd & Rivest 1975, "Expected time bounds for selection"). If the median
-    is outside the bracket, all numbers are partitioned.
-    """
-    count = len(values)
-    lower, upper = (count - 1) // 2, count // 2
-    inside, below = values, 0
-    if count > _FEW:
-        low, high = _bracket(values)
-        smaller = int(np.count_nonzero(values < low))
-        near = values[(values >= low) & (values <= high)]
-        if smaller <= lower and upper < smaller + len(near):
-            inside, below = near, smaller
-    middle = np.partition(inside, [lower - below, upper - below])
-    return (float(middle[lower - below]) + float(middle[upper - below])) / 2
-
-
-def _bracket(values: NDArray[np.float32]) -> tuple[np.float32, np.float32]:
-    """Return a lower and an upper bound that very likely enclose the median."""
-    # An odd step, because an even step could hit the same columns of an attention matrix in every row.
-    sample = values[:: (len(values) // _SAMPLE) | 1]
-    rank = len(sample) // 2
-    slack = 2 * math.isqrt(len(sample))  # four standard deviations of the sample median's rank
-    ordered = np.partition(sample, [rank - slack, rank + slack])
-    return ordered[rank - slack], ordered[rank + slack]
-
-
-Keys = NDArray[np.float64]
-
-
-def effective_keys(attention: NDArray[Any] | Tensor) -> Keys:
+def effective_keys(attention: NDArray[Any] | Tensor) -> NDArray[np.float64]:
     """Return the effective number of keys of each query, (H, n, n) maps -> (H, n).
 
     The number is 1 for a row with all weight on one key, and k for a row spread evenly over k keys.

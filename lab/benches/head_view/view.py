@@ -36,7 +36,7 @@ _READING = (
 
 
 def show(seen: LinesView) -> None:
-    """Draw the lines, at first only those of the head with which the view begins.
+    """Draw the lines, at first only the lines of the head with which the view begins.
 
     The reader chooses other heads in the figure, without a rerun.
     """

@@ -223,9 +223,10 @@ def _beside(own: Values, twins: Values) -> list[TwinEffect | None]:
 
 
 def _no_pair_differs(before: float, count: int, layers: int) -> tuple[float, float]:
-    """Return an interval for ``count`` pairs that all cross ``before`` the last layer by as many layers.
+    """Return the interval of the mean, if all ``count`` pairs cross the same number of layers ``before`` the last one.
 
-    By the rule of three, few other pairs may cross elsewhere: at worst all in the last layer, or all in the first.
+    By the rule of three, a few other pairs may cross elsewhere: at worst all of them in the last layer, or all in the
+    first.
     """
     return before * (1 - no_event(count)), before + no_event(count) * (layers - 1 - before)
 

@@ -99,7 +99,7 @@ _FEW = 6  # sentences; with fewer to test it, a share means nothing
 
 
 def show(view: LessonRun) -> None:
-    """Show the list with its labels on the left, and what has been learned on the right."""
+    """Show the list with its labels on the left, and the score of the classifier on the right."""
     idea(IDEA)
     lab = TAUGHT.choose("Sentences") == TAUGHT_LAB
     model = view.trace.model
@@ -130,7 +130,9 @@ def _show_learned(model: LoadedModel, taught: Class, again: partial[Figure]) -> 
     found = rises(model, taught)
     if found:
         draw(learning_curve(found), "taught", again=again)
-        caption("Each point is a mean over many draws of so many examples. The band holds four fifths of the draws.")
+        caption(
+            "Each point is the mean over many random draws of this number of examples. The band holds four fifths of the draws."
+        )
     meaning(said(taught, standing(taught.products, taught.examples)))
     if not taught.examples.ready:
         return

@@ -192,5 +192,5 @@ def rest_and_effect(traced: Trace, layer: int, head: int, place: int | None = No
         Scale(f"Change of {of} with the head at its mean", format=".2f"),
     )
     points = shares.ravel(), effects.ravel()
-    title, at = "How much a head rests, and what changes without it", layer * heads + head
+    title, at = "The rest of each head, and the change without the head", layer * heads + head
     return scatter(names, points, scales, title=title, rule=float(np.median(shares)), highlight=at)

@@ -168,9 +168,8 @@ def rim() -> Question:
     """Ask what it means that a head reaches the rim."""
     return Question(
         "rim",
-        "On the axis *Entities*, that of names, head 6-6 of lab-minilm is at the rim of the radar of layer 6. What "
-        "does this alone "
-        "tell you?",
+        "On the axis *Entities*, which is about names, head 6-6 of lab-minilm is at the rim of the radar of layer 6. "
+        "What does this alone tell you?",
         (
             Option(
                 "It gives names more than a uniform head does",
@@ -178,8 +177,8 @@ def rim() -> Question:
             ),
             Option(
                 "Of what goes to words, no other head of the layer gives names more",
-                "The largest value of the layer is drawn at the rim. Here it is 0.63 of what goes to words, without "
-                "[CLS] and [SEP].",
+                "The largest value of the layer is drawn at the rim. Here this value is 0.63 of the attention to "
+                "words, without [CLS] and [SEP].",
                 correct=True,
             ),
             Option(

@@ -94,7 +94,7 @@ def _show_both(found: CountedAnswer, traced: Trace, place: int) -> None:
         told.append(f"This model reads only {quoted(traced.text)}, and says what follows.")
     missing = [quoted(word) for word in found.prepared.words if word not in found.words]
     if missing:
-        told.append(f"Left out, because this model has no token for it: {listed(missing)}.")
+        told.append(f"This model has no token for {listed(missing)}.")
     if told:
         st.caption(" ".join(told))
 

@@ -47,6 +47,7 @@ RATIO = "{first} is **{times}** times as probable as {second}. This is e to the 
 MANY = "And yet *paris* has only {p:.2f}: tens of thousands of words share the rest."
 BET = "A probability says what the model would bet, not what is true. For Italy, it bets on *milan*."
 _ITALY = "The capital of Italy is [MASK]."
+_PLAYED, _CANDIDATE = "_softmax", "_candidate"
 
 
 def show(view: PredictionView) -> Trace:
@@ -160,9 +161,6 @@ def ratio(prediction: Prediction, view: PredictionView) -> str:
     return RATIO.format(
         first=quoted(first.word), second=quoted(second.word), times=f"{times:.1f}" if times < 100 else f"{times:.2g}"
     )
-
-
-_PLAYED, _CANDIDATE = "_softmax", "_candidate"
 
 
 def show_softmax(shown: Sequence[Candidate], prediction: Prediction, start: int) -> Candidate:

@@ -65,7 +65,7 @@ def show(view: PredictionView) -> Trace:
     meaning(drawn(trace, now.found))
     _show_controls()
     say(_BESIDE)
-    with st.expander("What a chat model adds", icon=":material/chat:"):
+    with st.expander("The parts that a chat model adds", icon=":material/chat:"):
         say(_CHAT)
     code(sampling.sample, sampling.continue_text, Sampling.drawn)
     return trace

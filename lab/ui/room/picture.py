@@ -13,7 +13,7 @@ import streamlit as st
 from lab.charts.base.figure import Figure
 from lab.charts.base.picture import drawable, png, svg
 from lab.models.cores import one_core
-from lab.questions.question import MOST_CHARACTERS, QuestionPicture
+from lab.questions.question import MOST_OF_PICTURE, QuestionPicture
 from lab.ui.teaching import with_larger_type
 
 # The width of a picture, and the factor of its type: half as wide as a wall of 1024 pixels, it has words of a thirtieth
@@ -29,9 +29,9 @@ def picture(figure: Figure | None) -> QuestionPicture | None:
     narrow = replace(figure, spec=_larger(figure.spec), width=_WIDTH)
     with one_core():
         source = _address("svg+xml", svg(narrow).encode())
-        if len(source) > MOST_CHARACTERS // 2:
+        if len(source) > MOST_OF_PICTURE // 2:
             source = _address("png", png(narrow))
-    return QuestionPicture(source, figure.alt) if len(source) <= MOST_CHARACTERS else None
+    return QuestionPicture(source, figure.alt) if len(source) <= MOST_OF_PICTURE else None
 
 
 def _larger(spec: dict[str, Any]) -> dict[str, Any]:

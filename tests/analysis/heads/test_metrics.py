@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lab
-from lab.analysis.heads.metrics import METRICS, Metrics, attention_metrics, median, trace_metrics, uniform_metrics
+from lab.analysis.heads.median import median
+from lab.analysis.heads.metrics import METRICS, Metrics, attention_metrics, trace_metrics, uniform_metrics
 from lab.analysis.heads.values import Values, uniform_attention
 from lab.toy.models import constructed_toy
 from tests.analysis.matrices import Case, Weights, cases, random_attention

@@ -63,7 +63,7 @@ Every other layer and the vocabulary head are as they were. Usual fine-tuning mo
 
 
 def show(view: LessonRun) -> None:
-    """Train the last layer at a click; then show the gain, the vectors that moved and the capitals that are forgotten."""
+    """Train the last layer at a click; then show the gain, the vectors that moved and the forgotten capitals."""
     model, found = view.trace.model, chosen_split()
     whose = "your own sentences" if found.own else "the lab’s sentences with good and bad news"
     idea(IDEA.format(learned=len(found.learned), whose=whose, tested=len(found.tested)))

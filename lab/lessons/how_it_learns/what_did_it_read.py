@@ -94,7 +94,8 @@ def _show_both(found: CountedAnswer, traced: Trace, place: int) -> None:
         told.append(f"This model reads only {quoted(traced.text)}, and says what follows.")
     missing = [quoted(word) for word in found.prepared.words if word not in found.words]
     if missing:
-        told.append(f"This model has no token for {listed(missing)}.")
+        which = "this word" if len(missing) == 1 else "these words"
+        told.append(f"This model has no token for {listed(missing)}, so the figures leave {which} out.")
     if told:
         st.caption(" ".join(told))
 

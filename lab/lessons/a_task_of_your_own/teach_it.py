@@ -131,7 +131,8 @@ def _show_learned(model: LoadedModel, taught: Class, again: partial[Figure]) -> 
     if found:
         draw(learning_curve(found), "taught", again=again)
         caption(
-            "Each point is the mean over many random draws of this number of examples. The band holds four fifths of the draws."
+            "Each point is the mean over many random draws of this number of examples. The band holds four fifths of "
+            "the draws."
         )
     meaning(said(taught, standing(taught.products, taught.examples)))
     if not taught.examples.ready:

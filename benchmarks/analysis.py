@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from benchmarks.measure import Comparison, time_ratio
 from lab.analysis.heads.metrics import attention_metrics
 from lab.analysis.heads.specialization import CONTENT_WORDS, FAR, FUNCTION_WORDS, PUNCTUATION, specialization_of
-from lab.analysis.sentences.attention import between_sentences
+from lab.analysis.sentences.between_sentences import between_sentences
 from lab.course.words import in_words
 
 LAYERS = HEADS = 12

@@ -15,7 +15,7 @@ from transformers import AutoModelForMaskedLM, PreTrainedModel
 from transformers.utils import logging
 
 from benchmarks.measure import Comparison, time_ratio
-from lab.analysis.words.likelihood import likelihood, scored_places
+from lab.analysis.words.text_likelihood import likelihood, scored_places
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from lab.models.encoding import Encoding, encode
 from lab.models.loading import LoadedModel, load_model

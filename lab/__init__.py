@@ -14,11 +14,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lab.analysis.heads.variants import variants
+    from lab.analysis.heads.attention_variants import variants
     from lab.models.interventions import Interventions
     from lab.models.loading import LoadedModel, load_model
     from lab.models.proof import prove
-    from lab.models.tensors import catalogue, tensor
+    from lab.models.tensor_index import catalogue, tensor
     from lab.models.trace import Trace, trace
     from lab.version import __version__
 
@@ -40,12 +40,12 @@ _HOME = {
     "LoadedModel": "lab.models.loading",
     "Trace": "lab.models.trace",
     "__version__": "lab.version",
-    "catalogue": "lab.models.tensors",
+    "catalogue": "lab.models.tensor_index",
     "load_model": "lab.models.loading",
     "prove": "lab.models.proof",
-    "tensor": "lab.models.tensors",
+    "tensor": "lab.models.tensor_index",
     "trace": "lab.models.trace",
-    "variants": "lab.analysis.heads.variants",
+    "variants": "lab.analysis.heads.attention_variants",
 }
 
 

@@ -1,5 +1,5 @@
 """Lesson: How it learns."""
 
-from lab.lessons.play import play
+from lab.lessons.open_lesson import play
 
 play("how-it-learns")

@@ -1,5 +1,5 @@
 """Lesson: A task of your own."""
 
-from lab.lessons.play import play
+from lab.lessons.open_lesson import play
 
 play("a-task-of-your-own")

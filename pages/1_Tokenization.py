@@ -1,5 +1,5 @@
 """Lesson: Tokenization."""
 
-from lab.lessons.play import play
+from lab.lessons.open_lesson import play
 
 play("tokenization")

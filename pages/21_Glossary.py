@@ -1,5 +1,5 @@
 """Reference: the glossary."""
 
-from lab.reference.glossary import play
+from lab.reference.glossary_list import play
 
 play()

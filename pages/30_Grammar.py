@@ -1,5 +1,5 @@
 """Experiment: do heads know grammar? Table 1 of Clark et al. 2019 on the model on screen."""
 
-from lab.experiments.play import play
+from lab.experiments.open_experiment import play
 
 play("grammar")

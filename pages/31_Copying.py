@@ -1,5 +1,5 @@
 """Experiment: how does copying work? Induction heads (Olsson et al. 2022) in the model on screen."""
 
-from lab.experiments.play import play
+from lab.experiments.open_experiment import play
 
 play("copying")

@@ -1,5 +1,5 @@
 """Experiment: is attention an explanation? Jain & Wallace 2019 and others, on the model on screen."""
 
-from lab.experiments.play import play
+from lab.experiments.open_experiment import play
 
 play("explanation")

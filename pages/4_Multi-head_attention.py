@@ -1,5 +1,5 @@
 """Lesson: Multi-head attention."""
 
-from lab.lessons.play import play
+from lab.lessons.open_lesson import play
 
 play("multi-head-attention")

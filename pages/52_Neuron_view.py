@@ -1,5 +1,5 @@
 """Bench: Neuron view."""
 
-from lab.benches.play import play
+from lab.benches.open_bench import play
 
 play("neuron-view")

@@ -1,5 +1,5 @@
 """Bench: Flow."""
 
-from lab.benches.play import play
+from lab.benches.open_bench import play
 
 play("flow")

@@ -1,5 +1,5 @@
 """Bench: Tensors."""
 
-from lab.benches.play import play
+from lab.benches.open_bench import play
 
 play("tensors")

@@ -1,5 +1,5 @@
 """Lesson: Attention metrics."""
 
-from lab.lessons.play import play
+from lab.lessons.open_lesson import play
 
 play("attention-metrics")

@@ -1,5 +1,5 @@
 """Lesson: Head specialization."""
 
-from lab.lessons.play import play
+from lab.lessons.open_lesson import play
 
 play("head-specialization")

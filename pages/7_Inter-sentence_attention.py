@@ -1,5 +1,5 @@
 """Lesson: Inter-sentence attention."""
 
-from lab.lessons.play import play
+from lab.lessons.open_lesson import play
 
 play("inter-sentence-attention")

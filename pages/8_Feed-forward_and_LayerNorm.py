@@ -1,5 +1,5 @@
 """Lesson: Feed-forward and LayerNorm."""
 
-from lab.lessons.play import play
+from lab.lessons.open_lesson import play
 
 play("feed-forward")

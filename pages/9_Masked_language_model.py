@@ -1,5 +1,5 @@
 """Lesson: Masked-language model."""
 
-from lab.lessons.play import play
+from lab.lessons.open_lesson import play
 
 play("masked-language-model")

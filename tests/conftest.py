@@ -75,7 +75,7 @@ def charts_are_checked() -> None:
     plain.CHECKED = True
 
 
-# The runs of toys hold their toys, which are small (lab/toy/runs.py).
+# The runs of toys hold their toys, which are small (lab/toy/run_of_toy.py).
 _MAY_HOLD = {"number_run"}
 
 

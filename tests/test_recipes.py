@@ -89,7 +89,7 @@ assert at.selectbox(key="metric").value == "Smallest weight"
 assert any("Smallest weight, raw" in chart.proto.spec for chart in at.get("vega_lite_chart"))
 assert "Smallest weight" in visit("51_Model_view.py").selectbox(key="colour").options
 import lab
-from lab.figures.metrics import all_heads
+from lab.figures.metric_figures import all_heads
 assert all_heads(lab.trace(lab.load_model("lab-bert"), "A cat sat."), "smallest", 0, 0).table().size
 """,
     )
@@ -104,7 +104,7 @@ def test_a_step_is_one_file_and_one_line(copy: Path) -> None:
         "from lab.course.words import named\nfrom lab.lessons.self_attention import LESSON\n"
         "from lab.questions.asking import asks\nfrom lab.questions.basis import derivable\n"
         "from lab.questions.kinds import ranked\n"
-        "from lab.ui.frame.closing import meaning\nfrom lab.ui.quiz.predictions import predict\n\n\n"
+        "from lab.ui.frame.closing import meaning\nfrom lab.ui.quiz.step_questions import predict\n\n\n"
         "@dataclass(frozen=True)\nclass Longest:\n    key: str\n    length: float\n\n\n"
         "def longest(spot):\n    lengths = spot.traced.key[spot.head].norm(dim=-1)\n"
         "    return Longest(named(spot.trace, int(lengths.argmax())), float(lengths.max()))\n\n\n"
@@ -132,7 +132,7 @@ assert "Which key is longest?" in words(at)
 [skip.click().run() for skip in at.button if skip.label == "Show me"]
 assert "The longest key is" in words(at)
 from lab.course.pages import lesson_of
-from lab.lessons.play import askings
+from lab.lessons.open_lesson import askings
 from lab.questions.spot import Spot
 import lab
 spot = Spot.of(lab.trace(lab.load_model("lab-bert"), "She gave her brother the book."))
@@ -170,11 +170,13 @@ def test_a_lesson_is_a_folder_two_lines_and_its_words(copy: Path) -> None:
     )
     (folder / "check.py").write_text(
         "from lab.lessons.counting import LESSON\nfrom lab.lessons.counting.count import how_many\n"
-        "from lab.ui.quiz.asking import draw_checks\n\n"
+        "from lab.ui.quiz.draw_check import draw_checks\n\n"
         "def show(view):\n    draw_checks(LESSON, [how_many(view.spot)])\n",
         "utf-8",
     )
-    (copy / "pages/10_Counting.py").write_text("from lab.lessons.play import play\n\nplay('counting')\n", "utf-8")
+    (copy / "pages/10_Counting.py").write_text(
+        "from lab.lessons.open_lesson import play\n\nplay('counting')\n", "utf-8"
+    )
     edit(copy / "lab/course/order.toml", "\nend = ", ('\ncounting = "10_Counting.py"\nend = '))
     edit(
         copy / "lab/course/glossary.py",
@@ -197,7 +199,7 @@ assert any("10 · Counting" in link.proto.label for link in visit("0_Course.py")
 assert any("lesson 10" in link.proto.label for link in visit("21_Glossary.py").get("page_link"))
 assert any("How many tokens has" in radio.label for radio in visit("10_Counting.py", step="Check").radio)
 from lab.course.pages import lesson_of
-from lab.lessons.play import askings
+from lab.lessons.open_lesson import askings
 assert [each.make.__name__ for each in askings(lesson_of("counting"))] == ["how_many"]
 from lab.ui.frame import strip
 sent = strip._header(None, ["counting"], "counting")
@@ -245,7 +247,9 @@ def test_a_bench_is_a_folder_and_two_lines(copy: Path) -> None:
         'after = ["embeddings"]\nreading = ["A paper"]\n',
         "utf-8",
     )
-    (copy / "pages/16_Token_count.py").write_text("from lab.benches.play import play\n\nplay('token-count')\n", "utf-8")
+    (copy / "pages/16_Token_count.py").write_text(
+        "from lab.benches.open_bench import play\n\nplay('token-count')\n", "utf-8"
+    )
     edit(copy / "lab/course/order.toml", "\n[Experiments]", 'token-count = "16_Token_count.py"\n\n[Experiments]')
     run(
         copy,
@@ -346,7 +350,9 @@ EXPERIMENT = Experiment(
 """,
         "utf-8",
     )
-    (copy / "pages/35_Layers.py").write_text("from lab.experiments.play import play\n\nplay('counting')\n", "utf-8")
+    (copy / "pages/35_Layers.py").write_text(
+        "from lab.experiments.open_experiment import play\n\nplay('counting')\n", "utf-8"
+    )
     edit(copy / "lab/course/order.toml", "\n[Reference]", ('counting = "35_Layers.py"\n\n[Reference]'))
     run(
         copy,

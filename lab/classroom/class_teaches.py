@@ -8,29 +8,29 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from lab.analysis.tasks.few_examples import of_new
 from lab.analysis.tasks.halves import Halves, halves
-from lab.analysis.tasks.teaching import of_new
-from lab.analysis.tasks.vectors import brief, encoded
-from lab.charts.base.tables import to_csv
+from lab.analysis.tasks.sentence_vectors import brief, encoded
+from lab.charts.base.chart_table import to_csv
 from lab.course.words import escaped, number_of, plain, quoted
-from lab.figures.taught import learning_curve
+from lab.figures.learning_curve import learning_curve
 from lab.models.encoding import TextError
 from lab.models.loading import LoadedModel
 from lab.questions.question import Question
 from lab.rooms.counts import FEWEST
+from lab.rooms.one_form import one_line
 from lab.rooms.questions import TEACHES, class_teaches
 from lab.rooms.rooms import RoomError
 from lab.rooms.schema import LONGEST_SENTENCE
 from lab.rooms.seen import Seen, Taught
 from lab.rooms.server import server
 from lab.rooms.states import Phase
-from lab.rooms.typed import one_line
 from lab.ui import runs
 from lab.ui.drawing import file
+from lab.ui.page_table import show_table
 from lab.ui.parameters import MODEL
 from lab.ui.room.picture import picture
-from lab.ui.room.steps import SAID, change, put
-from lab.ui.tables import show_table
+from lab.ui.room.teacher_steps import SAID, change, put
 
 _LABELS, _NEW, _PICKED = "_class.labels", "_class.new", "_class.picked"
 _WRONG = "_class.wrong"  # says what is wrong with the labels

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from lab.classroom import door, participant, printed, teacher, wall
-from lab.classroom.plan import Written
+from lab.classroom import entrance, participant, printed, teacher, wall
+from lab.classroom.class_plans import Written
 from lab.rooms.codes import spaced
 from lab.rooms.database import Unreachable
 from lab.rooms.rooms import NoSuchRoom, NotTheTeacher, RoomError, Waits
@@ -29,7 +29,7 @@ def show(written: Written) -> None:
     if not code:
         if parameters.ROOM.chosen():
             st.warning("A code has six letters and digits, such as K7W 2QD.", icon=":material/info:")
-        door.show()
+        entrance.show()
         return
     try:
         _room(code, written)
@@ -41,7 +41,7 @@ def show(written: Written) -> None:
         st.rerun()
     except NoSuchRoom as gone:
         st.warning(str(gone), icon=":material/info:")
-        st.button("Another code", on_click=door.leave)
+        st.button("Another code", on_click=entrance.leave)
     except Waits:
         st.fragment(_knock, run_every=2.0)(code)
     except RoomError as full:
@@ -49,7 +49,7 @@ def show(written: Written) -> None:
 
 
 def _room(code: str, written: Written) -> None:
-    door.take_key(code)
+    entrance.take_key(code)
     server().find(code, this_visitor())
     key, seat = key_of(code), ""
     if key and not server().is_teachers(code, key):

@@ -15,12 +15,12 @@ from lab.rooms.rooms import CONFIDENCES, RoomError
 from lab.rooms.seen import Seen, State
 from lab.rooms.server import server
 from lab.rooms.states import ROUND, Phase
-from lab.ui.quiz.question import list_options
-from lab.ui.room import question as shown
+from lab.ui.quiz.question_on_screen import list_options
+from lab.ui.room import room_question
 from lab.ui.room.here import AWAY
-from lab.ui.room.look import style
+from lab.ui.room.room_look import style
 from lab.ui.room.seat import stand_up
-from lab.ui.room.steps import show_said
+from lab.ui.room.teacher_steps import show_said
 
 _PENDING, _SAID = "_room_pending", "_room_said"
 _SURE = dict(zip(CONFIDENCES, ("Guessing", "Rather sure", "Sure"), strict=True))
@@ -61,7 +61,7 @@ def show(code: str, seat: str) -> Seen:
     phase = seen.state.phase
     question = seen.question
     if question is not None:
-        shown.ask(question)
+        room_question.ask(question)
     if question is not None and question.id == TEACHES:
         show_said()
         if phase is Phase.OPEN:
@@ -74,9 +74,9 @@ def show(code: str, seat: str) -> Seen:
         st.fragment(_form)(seen, question, seat)
     elif question is not None and not question.is_open:
         _show_mine(seen, question)
-        shown.explain(question)
-        shown.rounds(seen.rounds, question, shares=False)
-        shown.see(question, "room.see")
+        room_question.explain(question)
+        room_question.rounds(seen.rounds, question, shares=False)
+        room_question.see(question, "room.see")
         _offer_page(seen.state.code, seat)
     else:
         if question is not None:

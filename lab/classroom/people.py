@@ -9,7 +9,7 @@ import streamlit as st
 from lab.rooms.seen import State
 from lab.rooms.server import server
 from lab.rooms.states import ROUND
-from lab.ui.room.steps import SAID, change
+from lab.ui.room.teacher_steps import SAID, change
 
 _LATE = "_room_late"
 _MINUTES = (1, 2, 5, 10, 30)

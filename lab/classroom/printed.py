@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from lab.classroom import summary
-from lab.classroom.plan import Written
+from lab.classroom.class_plans import Written
 from lab.course.pages import Lesson, page_of
 from lab.course.words import escaped
 from lab.questions.question import Question
@@ -17,8 +17,8 @@ from lab.rooms.seen import Taught, Told, revealed
 from lab.rooms.series import Own, PreparedQuestion, SeriesError, own_question, read, said_of
 from lab.rooms.server import server
 from lab.ui.frame.paper import EMBEDDED, HOW_TO_PRINT, ON_PAPER
-from lab.ui.room import question
-from lab.ui.room.look import style
+from lab.ui.room import room_question
+from lab.ui.room.room_look import style
 
 _STYLE = f"<style>.stMainBlockContainer {{ max-width: 50rem; margin: 0 auto; }}{ON_PAPER}</style>"
 
@@ -48,12 +48,12 @@ def _show_summary(taught: Taught, asked: Sequence[Told], every: Sequence[Told]) 
         left_out = " The open question is not on this page yet." if asked != every else ""
         st.markdown(f"{HOW_TO_PRINT}{left_out}")
     for told in asked:
-        question.ask(told.question, f"{told.number}. ")
-        question.explain(told.question)
+        room_question.ask(told.question, f"{told.number}. ")
+        room_question.explain(told.question)
         st.markdown(summary.said(told))
         summary.commonest_error(told)
         with st.container(key=f"printed_rounds_{told.number}"):
-            question.rounds(told.rounds, told.question)
+            room_question.rounds(told.rounds, told.question)
 
 
 def _show_key(series: str, written: Written) -> None:
@@ -68,8 +68,8 @@ def _show_key(series: str, written: Written) -> None:
         st.markdown(HOW_TO_PRINT)
     for place, item in enumerate(items, start=1):
         if (found := _question_of(item, written)) is not None:
-            question.ask(found, f"{place}. ")
-            question.explain(found)
+            room_question.ask(found, f"{place}. ")
+            room_question.explain(found)
         else:
             st.header(f"{place}. {escaped(item.said)}", anchor=False)
             st.markdown("The lab computes the answer from the sentence when you ask.")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from lab.charts.base.tables import to_csv
+from lab.charts.base.chart_table import to_csv
 from lab.course.words import plain, signed
 from lab.questions.question import letter, lettered
 from lab.rooms.counts import Counts

@@ -6,8 +6,8 @@ import time
 
 import streamlit as st
 
-from lab.classroom import class_teaches, door, people, plan, printed, summary
-from lab.classroom.plan import Written
+from lab.classroom import class_plans, class_teaches, entrance, people, printed, summary
+from lab.classroom.class_plans import Written
 from lab.course.pages import LESSONS, number
 from lab.rooms.questions import TEACHES
 from lab.rooms.seen import State, Taught
@@ -15,8 +15,8 @@ from lab.rooms.server import server
 from lab.rooms.states import ROUND, Phase
 from lab.ui import parameters, selection
 from lab.ui.room import bar, prepared
-from lab.ui.room.question import ask, see
-from lab.ui.room.steps import change, may_ask, more, now, show_question, show_said, show_steps
+from lab.ui.room.room_question import ask, see
+from lab.ui.room.teacher_steps import change, may_ask, more, now, show_question, show_said, show_steps
 
 _LESSON = "_room_lesson"
 
@@ -34,7 +34,7 @@ def show(code: str, key: str, written: Written) -> Taught:
             bar.show_next(code, taught, {})
         st.link_button("Wall", bar.wall(code), icon=":material/co_present:")
     if phase is Phase.LOBBY or taught.question is None:
-        door.show_way_in(code)
+        entrance.show_way_in(code)
         _to_a_lesson(taught)
         class_teaches.show_start(code)
     elif taught.question.question.id == TEACHES:
@@ -51,7 +51,7 @@ def show(code: str, key: str, written: Written) -> Taught:
 def _show_prepared(code: str, taught: Taught, written: Written) -> None:
     with st.expander("Prepared questions", icon=":material/playlist_play:", key="room_prepared"):
         prepared.show(code, taught.series, taught.place)
-        plan.show_offers(code, written)
+        class_plans.show_offers(code, written)
 
 
 def _show_tools(code: str, key: str, taught: Taught) -> None:
@@ -66,7 +66,7 @@ def _show_tools(code: str, key: str, taught: Taught) -> None:
                 "Whoever opens this link teaches this room as you do: send it to nobody else. It works as long as the "
                 "room."
             )
-            st.code(door.teachers_address(code, key), language=None, wrap_lines=True)
+            st.code(entrance.teachers_address(code, key), language=None, wrap_lines=True)
         with st.popover("Delete now", icon=":material/delete:"):
             st.markdown("The room and all its answers are deleted at once.")
             st.button("Delete the room", on_click=_delete, args=(code, key))
@@ -86,7 +86,7 @@ def _to_a_lesson(taught: Taught) -> None:
 
 def _delete(code: str, key: str) -> None:
     if change(lambda: server().rooms.delete(code, key)):
-        door.leave("The room and all its answers are deleted.")
+        entrance.leave("The room and all its answers are deleted.")
 
 
 def count(state: State) -> None:

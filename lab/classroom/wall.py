@@ -7,7 +7,7 @@ from html import escape
 
 import streamlit as st
 
-from lab.classroom import door
+from lab.classroom import entrance
 from lab.course.words import stopped
 from lab.figures.room import options_of
 from lab.questions.question import Question, lettered
@@ -15,10 +15,10 @@ from lab.rooms.questions import TEACHES
 from lab.rooms.seen import Seen, State
 from lab.rooms.server import server
 from lab.rooms.states import ROUND, Phase
-from lab.ui.room import question as shown
+from lab.ui.room import room_question
 from lab.ui.room.bar import clock
-from lab.ui.room.look import style
 from lab.ui.room.picture import show_picture
+from lab.ui.room.room_look import style
 
 _NAMES = {
     Phase.OPEN: "Round 1: everybody alone",
@@ -45,7 +45,7 @@ def show(code: str) -> Seen:
     style("wall")
     with st.container(key="wall"):
         if seen.question is None:
-            door.show_way_in_large(code)
+            entrance.show_way_in_large(code)
         else:
             _show_question(seen, seen.question)
     return seen
@@ -56,7 +56,7 @@ def _show_question(seen: Seen, question: Question) -> None:
     code, names = seen.state.code, _TAUGHT if question.id == TEACHES else _NAMES
     with st.container(key="wall_top", horizontal=True, vertical_alignment="top"):
         st.html(f'<p class="wall-round">{escape(names.get(seen.state.phase, ""))}</p>')
-        door.show_code(code)
+        entrance.show_code(code)
     if question.id == TEACHES:
         _show_taught(question)
         return
@@ -69,7 +69,7 @@ def _show_question(seen: Seen, question: Question) -> None:
             show_picture(question.picture)
             _show_options(question)
         else:
-            shown.rounds(seen.rounds, question, shares=False)
+            room_question.rounds(seen.rounds, question, shares=False)
     if not question.is_open:
         # Bars name the right answer by themselves.
         named = f"{lettered(question, question.answer)}. " if all(each.withheld for each in seen.rounds) else ""

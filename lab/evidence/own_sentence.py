@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lab.analysis.heads.attention import attention_map
+from lab.analysis.heads.one_row import attention_map
 from lab.evidence.notable import Doing, HeadJob
 from lab.evidence.relation_cases import between_words
 from lab.models.trace import Trace
 from lab.text.tags.pipeline import TaggedText
-from lab.text.tags.tokens import TaggedSpan, encoding_tags
+from lab.text.tags.token_tags import TaggedSpan, encoding_tags
 
 # Relations of spaCy's own pipeline that have another name in Universal Dependencies.
 _IN_UD = {"dobj": "obj"}

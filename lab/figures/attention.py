@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.analysis.heads import attention
-from lab.analysis.heads.attention import window
+from lab.analysis.heads import one_row
+from lab.analysis.heads.one_row import window
 from lab.analysis.heads.values import is_causal
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.marks.bars import bars
-from lab.figures.axes import WEIGHT, queries_and_keys
+from lab.figures.trace_axes import WEIGHT, queries_and_keys
 from lab.models.trace import Trace
 
 # The most tokens in a map, and the most bars of a figure: more cells make a browser slow, more bars a page long.
@@ -31,7 +31,7 @@ def shown(traced: Trace, query: int, key: int) -> tuple[slice, slice]:
 
 def weights_among(traced: Trace, layer: int, head: int, tokens: slice) -> Heatmap:
     """Draw the weights of ``head`` among some of the tokens."""
-    weights = attention.attention_map(traced.layer(layer), head)[tokens, tokens]
+    weights = one_row.attention_map(traced.layer(layer), head)[tokens, tokens]
     title, axes = f"Attention weights, {place(layer, head)}", queries_and_keys(traced, tokens, tokens)
     return heatmap(weights, axes, WEIGHT, title=title, causal=is_causal(traced))
 
@@ -41,8 +41,8 @@ def weights_from(traced: Trace, layer: int, head: int, query: int) -> Figure:
 
     Of a long text, only the tokens with the largest weights.
     """
-    weights = attention.attention_map(traced.layer(layer), head)[query]
-    places = sorted(attention.heaviest(weights, query, min(len(traced), BARS)))
+    weights = one_row.attention_map(traced.layer(layer), head)[query]
+    places = sorted(one_row.heaviest(weights, query, min(len(traced), BARS)))
     title = f"From {traced.labels[query]}, {place(layer, head)}"
     return bars([traced.labels[at] for at in places], weights[places], WEIGHT, title=title)
 
@@ -55,7 +55,7 @@ def attention_map(
     Of a long text without such a pair, the beginning is drawn.
     """
     rows, columns = shown(traced, query or 0, key or 0)
-    weights = attention.attention_map(traced.layer(layer), head)[rows, columns]
+    weights = one_row.attention_map(traced.layer(layer), head)[rows, columns]
     outlined = (None, None) if query is None or key is None else (query - rows.start, key - columns.start)
     title = title or f"Attention weights, {place(layer, head)}"
     masked = is_causal(traced) and len(traced) <= MAP_TOKENS

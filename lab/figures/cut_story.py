@@ -8,8 +8,8 @@ attention, whatever they say.
 from __future__ import annotations
 
 from lab.analysis.flow.cuts import Cuts, Way, elsewhere, is_sink
-from lab.analysis.flow.ways import CutEffect, Needed, Ways, effect, ways
-from lab.charts.components.word_forms import LEADS, PLAIN, WORD, Spans
+from lab.analysis.flow.ways_in import CutEffect, Needed, Ways, effect, ways
+from lab.charts.components.word_forms_picture import LEADS, PLAIN, WORD, Spans
 from lab.course.words import listed, percent, stopped
 from lab.figures.forming import Forming, bare, said
 from lab.models.encoding import word_of

@@ -5,14 +5,14 @@ from __future__ import annotations
 from lab.analysis.flow.maps import layer_maps
 from lab.analysis.flow.reading import Reading, links, tree_down, tree_within
 from lab.analysis.flow.rollout import rollout_after
-from lab.analysis.heads.attention import window
+from lab.analysis.heads.one_row import window
 from lab.analysis.heads.values import Weights, is_causal
 from lab.charts.base.axes import Scale
 from lab.charts.base.plotted import Plotted
 from lab.charts.cells.heatmap import Heatmap, heatmap
-from lab.charts.components.influence_tree import TreeChart, tree_chart
-from lab.charts.marks.sankey import Bands, sankey
-from lab.figures.axes import tokens
+from lab.charts.components.tree_picture import TreeChart, tree_chart
+from lab.charts.marks.bands import Bands, sankey
+from lab.figures.trace_axes import tokens
 from lab.models.trace import Trace
 
 # The most tokens on a side of two maps side by side: more cells make a browser slow.

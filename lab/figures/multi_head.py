@@ -9,7 +9,7 @@ from lab.analysis.heads import comparing
 from lab.analysis.heads.values import is_causal
 from lab.charts.base.axes import Axis
 from lab.charts.cells.small_maps import SmallMaps, block_names, small_maps
-from lab.figures.axes import WEIGHT, counted
+from lab.figures.trace_axes import WEIGHT, counted
 from lab.models.trace import Trace
 
 CELLS = 48  # cells per side of a small map; sixteen maps of this size are still light

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lab.analysis.heads.attention import window
+from lab.analysis.heads.one_row import window
 from lab.analysis.heads.values import Values, is_causal
-from lab.analysis.sentences.attention import (
+from lab.analysis.sentences.between_sentences import (
     AVERAGE,
     MASS,
     MAXIMUM,
@@ -19,10 +19,10 @@ from lab.analysis.sentences.attention import (
     inter_sentence,
     mean_between,
 )
-from lab.analysis.sentences.split import Sentences, aside, split
+from lab.analysis.sentences.token_sentences import Sentences, aside, split
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.cells.heatmap import Heatmap, heatmap, large_heatmap
-from lab.figures.axes import KEY, QUERY
+from lab.figures.trace_axes import KEY, QUERY
 from lab.models.trace import Trace
 
 # The most tokens on a side of a block's map; of a longer side, the part around the largest weight is shown.

@@ -10,14 +10,14 @@ import streamlit as st
 from lab.course.pages import LESSONS, Lesson, bench_of, experiment_of, number, page_of, page_path
 from lab.course.ways import NAMES, SHORT, WHOLE, way
 from lab.front.first_minute import asked, filling_model
-from lab.front.story import show_story
+from lab.front.story_pictures import show_story
 from lab.models.encoding import TextError
 from lab.questions.progress import LearnerProgress
 from lab.ui import address, selection, shell
 from lab.ui.frame.paper import EMBEDDED, HOW_TO_PRINT, ON_PAPER, SHEET
-from lab.ui.frame.ways import is_done, next_on, open_stage
+from lab.ui.frame.way_buttons import is_done, next_on, open_stage
 from lab.ui.parameters import BLANK_TEXT, MODEL, WAY
-from lab.ui.quiz.question import progress
+from lab.ui.quiz.question_on_screen import progress
 from lab.ui.shared.machine import STOP_OF, MachineSetting, show_machine
 
 _DONE = "A step is done if you answered its question, used its figure, or went on from it with Next."

@@ -11,7 +11,7 @@ import streamlit as st
 from lab.analysis.words.masking import asked_run
 from lab.analysis.words.predictions import Prediction, candidate, prediction_at
 from lab.charts.base.colour import CHOSEN
-from lab.charts.components.word_forms import OnPage
+from lab.charts.components.word_forms_picture import OnPage
 from lab.course.sentences.first import FIRST, First
 from lab.course.words import escaped, percent
 from lab.models.catalogue import DEFAULT_MODEL
@@ -20,9 +20,9 @@ from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui import runs
-from lab.ui.downloads import available
+from lab.ui.download_offer import available
 from lab.ui.parameters import BLANK_TEXT, MODEL
-from lab.ui.shared.unreadable import say_unreadable
+from lab.ui.shared.unreadable_text import say_unreadable
 from lab.ui.shared.word_forms import show_word_forms
 from lab.ui.typed import say_shortened, shorten
 

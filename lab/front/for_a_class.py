@@ -9,18 +9,18 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.flow.cuts import Cuts, Way, cut_run
-from lab.analysis.flow.ways import effect
+from lab.analysis.flow.ways_in import effect
 from lab.analysis.words.predictions import candidates, prediction_at
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
-from lab.charts.components.word_forms import LEADS
+from lab.charts.components.word_forms_picture import LEADS
 from lab.charts.marks.bars import bars
 from lab.course.words import named, percent, quoted
 from lab.models.trace import Trace
 from lab.questions.kinds import which_holds
 from lab.questions.question import MARGIN, Option, Question
 from lab.ui.parameters import BLANK_TEXT
-from lab.ui.room.asking import offer
+from lab.ui.room.ask_class import offer
 
 _WORDS = 5
 # The parts of the machine, and what is true of one part alone: the same in every layer of every model.

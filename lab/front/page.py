@@ -14,10 +14,10 @@ from lab.front import first_minute, for_a_class
 from lab.front.first_minute import FirstMinute
 from lab.models.catalogue import card
 from lab.ui import progress_view, shell, teaching
-from lab.ui.frame.feedback import show_feedback
-from lab.ui.frame.ways import is_done, next_on, open_stage
+from lab.ui.frame.feedback_link import show_feedback
+from lab.ui.frame.way_buttons import is_done, next_on, open_stage
 from lab.ui.parameters import BLANK_TEXT, WAY
-from lab.ui.quiz.question import progress
+from lab.ui.quiz.question_on_screen import progress
 from lab.ui.room.here import code_here
 from lab.ui.room.seat import key_of
 from lab.ui.shared.machine import MachineSetting, show_machine

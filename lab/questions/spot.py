@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lab.analysis.heads.attention import AttentionRow, attention_row
 from lab.analysis.heads.first_look import heaviest_key
+from lab.analysis.heads.one_row import AttentionRow, attention_row
 from lab.course.sentences.looks import look
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from lab.course.words import escaped
 from lab.questions.question import Question, open_question
-from lab.rooms.typed import are_told_apart, one_line
+from lab.rooms.one_form import are_told_apart, one_line
 
 _QUESTION = TypeAdapter(Question)
 TEACHES = "class-teaches"  # the id of the question in which everybody writes a sentence

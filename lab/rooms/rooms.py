@@ -16,6 +16,7 @@ from lab.questions.question import Question
 from lab.rooms import log
 from lab.rooms.codes import hashed, is_signed, new_code, new_seat, new_secret
 from lab.rooms.database import reading, writing
+from lab.rooms.one_form import one_line
 from lab.rooms.questions import TEACHES, read, written
 from lab.rooms.schema import (
     ANSWERS,
@@ -44,7 +45,6 @@ from lab.rooms.seen import (
 )
 from lab.rooms.series import SeriesError
 from lab.rooms.states import NEXT, ROUND, TIMED, Phase
-from lab.rooms.typed import one_line
 
 UNUSED_LIFE = 60 * 60  # seconds until a room without a sign of its teacher is deleted
 MOST_ROOMS, MOST_PARTICIPANTS = 50, 500

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from lab.text.tokenizers.pieces import Span
+from lab.text.tokenizers.cut_text import Span
 
 
 @dataclass(frozen=True, slots=True)

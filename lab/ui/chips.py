@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from lab.charts.tokens.chips import Chip, token_chips
+from lab.charts.tokens.token_chips import Chip, token_chips
 
 _MANY = 200  # more chips than this scroll in a box
 _BOX = 460  # pixels

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
 from lab.charts.components import javascript, style
-from lab.charts.components.influence_tree import TreeChart
+from lab.charts.components.tree_picture import TreeChart
 from lab.ui import taking
 from lab.ui.drawing import framed, show_numbers
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
-from lab.charts.components.doors import LessonDoor
+from lab.charts.components.figure_doors import LessonDoor
 from lab.course.pages import LESSONS, Lesson, number
 from lab.ui import selection
 from lab.ui.selection import Selection

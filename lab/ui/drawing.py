@@ -13,10 +13,10 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from lab.charts.base.chart_table import to_csv
 from lab.charts.base.figure import Figure
-from lab.charts.base.picture import drawable, png, svg
+from lab.charts.base.picture_file import drawable, png, svg
 from lab.charts.base.plotted import Plotted
-from lab.charts.base.tables import to_csv
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.kept.keepable import Keepable
 from lab.models.memo import kept

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lab.analysis.heads import variants
+from lab.analysis.heads import attention_variants
 from lab.analysis.heads.metrics import METRICS
-from lab.analysis.heads.neurons import DECIDED
 from lab.analysis.heads.patterns import PATTERNS
-from lab.analysis.sentences.attention import MASS, MAXIMUM, RELATIVE
+from lab.analysis.heads.query_neurons import DECIDED
+from lab.analysis.sentences.between_sentences import MASS, MAXIMUM, RELATIVE
 from lab.course.sentences.examples import example_named
 from lab.course.ways import SHORT, WHOLE
 from lab.figures.choices import (
@@ -197,11 +197,11 @@ STATE = PlaceParameter("state", 0, 0, 1000)
 TENSOR_ROWS = TextParameter("tensor_rows", "")
 TENSOR_COLUMNS = TextParameter("tensor_columns", "")
 VARIANTS = {
-    "As it is": variants.RAW,
-    "No special tokens": variants.NOSEP,
-    "Rows sum to 1": variants.LINSCALE,
-    "Softmax again": variants.SOFTMAX_SCALE,
-    "Between words": variants.REDUCED,
+    "As it is": attention_variants.RAW,
+    "No special tokens": attention_variants.NOSEP,
+    "Rows sum to 1": attention_variants.LINSCALE,
+    "Softmax again": attention_variants.SOFTMAX_SCALE,
+    "Between words": attention_variants.REDUCED,
 }
 VARIANT = Buttons("variant", "Between words", tuple(VARIANTS))
 WORD_CUT = TextParameter("word_cut", "", longest=2 * MAX_CHARACTERS)

@@ -19,7 +19,7 @@ from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import MODE, TOY
 from lab.ui.quiz.returning import bring_back
 from lab.ui.shared.one_head import OneHead
-from lab.ui.toys.steps import TOY_STEPS, ToySteps, toy_trace
+from lab.ui.toys.toy_controls import TOY_STEPS, ToySteps, toy_trace
 
 View = TypeVar("View")
 P = TypeVar("P", bound=OpenPage)

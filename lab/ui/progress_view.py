@@ -10,11 +10,11 @@ from lab.course.pages import CHECK_STEP, Lesson, lesson_of, number
 from lab.course.words import escaped
 from lab.questions.progress import Answer
 from lab.ui import chosen_tokens, parameters, runs, selection
-from lab.ui.quiz.asking import ask_about
+from lab.ui.quiz.draw_check import ask_about
 from lab.ui.quiz.from_file import offer_file
 from lab.ui.quiz.keeping import start_afresh
 from lab.ui.quiz.on_screen import about
-from lab.ui.quiz.question import progress
+from lab.ui.quiz.question_on_screen import progress
 
 
 def checks_badge(lesson: Lesson) -> None:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
     from lab.models.proof import Proof
     from lab.models.trace import Trace
-    from lab.text.tokenizers.steps import TokenizationSteps
+    from lab.text.tokenizers.explained import TokenizationSteps
     from lab.toy.data import ToyData
     from lab.toy.training import Plan
 
@@ -270,7 +270,7 @@ def token_steps(model_id: str, text: str) -> TokenizationSteps:
     Raises ValueError for a tokenizer that the lab cannot explain.
     """
     from lab.models.cores import one_core
-    from lab.text.tokenizers.steps import tokenization_steps
+    from lab.text.tokenizers.explained import tokenization_steps
 
     loaded = model(model_id)
     with one_core():
@@ -320,7 +320,7 @@ def toy(weights: str, vocabulary: int, length: int, seed: int, heads: int | None
 @st.cache_resource(max_entries=16, show_spinner=False)
 def pair_toy(vocabulary: int, length: int) -> LoadedModel:
     """Return the toy that was written for two sentences."""
-    from lab.toy.pairs import pair_toy as written
+    from lab.toy.letter_pairs import pair_toy as written
 
     return written(vocabulary, length)
 

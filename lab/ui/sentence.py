@@ -8,9 +8,9 @@ from functools import partial
 
 import streamlit as st
 
-from lab.charts.components.sentence import SentenceRow
+from lab.charts.components.sentence_control import SentenceRow
 from lab.figures.attention import weights_from
-from lab.figures.sentence import Looking, sentence
+from lab.figures.sentence_arcs import Looking, sentence
 from lab.models.trace import Trace
 from lab.ui.components import mount
 from lab.ui.drawing import saw, show_numbers
@@ -31,7 +31,7 @@ def show_sentence(trace: Trace, query: int, key: int | None = None, *, of: Looki
     """Draw the row of tokens.
 
     A click on a token chooses the query; a click with Shift, or a second click, chooses the key. All places count from
-    0; see :func:`lab.figures.sentence.sentence`.
+    0; see :func:`lab.figures.sentence_arcs.sentence`.
     """
     if of is not None and of[1] is not None:
         saw(partial(weights_from, trace, of[0], of[1], query))

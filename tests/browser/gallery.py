@@ -12,8 +12,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from lab.charts.base.axes import Axis
 from lab.charts.cells.heatmap import Heatmap, heatmap
-from lab.charts.tokens.chips import token_chips
-from lab.figures.axes import KEY, QUERY, WEIGHT
+from lab.charts.tokens.token_chips import token_chips
+from lab.figures.trace_axes import KEY, QUERY, WEIGHT
 from tests.charts.samples import HOSTILE, every_figure, matrix, words
 
 count = int(st.query_params.get("n", "6"))

@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 import lab as library
 from benchmarks.server import Lab
 from lab.course.pages import step_name
-from lab.figures.sentence import DRAWN
+from lab.figures.sentence_arcs import DRAWN
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui.parameters import DEFAULT_TEXT
 from tests.browser.harness import PHONE, View, wait_idle

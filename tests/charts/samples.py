@@ -24,11 +24,11 @@ from lab.charts.cells.strips import strips
 from lab.charts.marks.arrows import Arrow, arrows
 from lab.charts.marks.bars import bars, columns
 from lab.charts.marks.curve import curve
+from lab.charts.marks.layer_plan import Box, plan
 from lab.charts.marks.lines import lines
 from lab.charts.marks.marked import marked_lines
-from lab.charts.marks.plan import Box, plan
 from lab.charts.marks.scatter import scatter
-from lab.figures.axes import KEY, QUERY, WEIGHT
+from lab.figures.trace_axes import KEY, QUERY, WEIGHT
 from lab.models.trace import Trace
 
 _OF_SCALE = ("title", "domain", "format", "signed")

@@ -9,7 +9,7 @@ import pytest
 
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import ticks
-from lab.charts.base.picture import svg
+from lab.charts.base.picture_file import svg
 from lab.charts.cells.strips import strips
 from lab.charts.marks.bars import bars, columns
 from lab.charts.marks.lines import lines, settled

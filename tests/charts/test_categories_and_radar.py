@@ -9,7 +9,7 @@ import pytest
 from lab.charts.base.plotted import Plotted
 from lab.charts.cells.categories import Category, category_map
 from lab.charts.cells.heatmap import Heatmap
-from lab.charts.marks.radar import Shape, radar
+from lab.charts.marks.radar_marks import Shape, radar
 
 KINDS = [Category("previous <b>", "P"), Category("mixed", "–", rest=True), Category("next", "N")]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lab.charts.base.axes import Scale
-from lab.charts.base.picture import drawable, svg
+from lab.charts.base.picture_file import drawable, svg
 from lab.charts.marks.dots import dots
 
 VALUES = np.array([[0.9, 0.2, 0.8], [0.7, 0.6, 0.95]])

@@ -7,7 +7,7 @@ import pytest
 
 from lab.charts.cells.activations import activations
 from lab.charts.marks.curve import curve
-from lab.charts.marks.plan import Box, plan
+from lab.charts.marks.layer_plan import Box, plan
 from tests.charts.samples import matrix, words
 
 

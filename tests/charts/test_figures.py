@@ -12,8 +12,8 @@ from altair.utils.schemapi import SchemaValidationError
 
 from lab.charts.base import alt, plain
 from lab.charts.base.axes import AxisPlaces, Scale
+from lab.charts.base.chart_table import to_csv
 from lab.charts.base.figure import Figure
-from lab.charts.base.tables import to_csv
 from lab.charts.cells.strips import strips
 from lab.charts.marks.bars import bars, columns
 from lab.charts.marks.lines import lines

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from lab.analysis.flow.influence import influence_tree, repeated_tree
 from lab.charts.base.plotted import Plotted, plotly_text
-from lab.charts.components.influence_tree import tree_chart
-from lab.charts.marks.sankey import Bands, sankey
+from lab.charts.components.tree_picture import tree_chart
+from lab.charts.marks.bands import Bands, sankey
 from tests.charts.payloads import unpack
 from tests.charts.samples import HOSTILE
 

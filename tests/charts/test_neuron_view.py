@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lab
-from lab.analysis.heads.neurons import NeuronRow, neuron_row
+from lab.analysis.heads.query_neurons import NeuronRow, neuron_row
 from lab.benches.neuron_view.dimensions import KEYS, drawn_keys, neurons
 from lab.charts.components.neuron_view import neuron_chart
 from lab.models.trace import Trace

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import lab
-from lab.charts.components.sentence import Relation, SentenceRow
-from lab.figures.sentence import DRAWN, sentence
+from lab.charts.components.sentence_control import Relation, SentenceRow
+from lab.figures.sentence_arcs import DRAWN, sentence
 from tests.charts.payloads import unpack
 from tests.charts.samples import HOSTILE
 from tests.sentences import STORY

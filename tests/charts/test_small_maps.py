@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lab.charts.cells.small_maps import SmallMaps, block_names, small_maps
-from lab.figures.axes import WEIGHT
+from lab.figures.trace_axes import WEIGHT
 from tests.charts.samples import words
 
 MAPS = np.random.default_rng(0).random((3, 4, 4)).astype(np.float32)

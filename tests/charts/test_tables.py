@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.charts.base.tables import table, to_csv
+from lab.charts.base.chart_table import table, to_csv
 from tests.charts.samples import HOSTILE, matrix
 
 

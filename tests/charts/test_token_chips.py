@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.charts.tokens.chips import token_chips
+from lab.charts.tokens.token_chips import token_chips
 from tests.charts.samples import HOSTILE
 
 _ALLOWED = {"style", "div", "span", "small", "bdi"}

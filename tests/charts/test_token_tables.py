@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from lab.charts.base.tables import to_csv
-from lab.charts.tokens import tables
-from lab.charts.tokens.encoding import encoding_chips, pre_token_chips
+from lab.charts.base.chart_table import to_csv
+from lab.charts.tokens import token_tables
+from lab.charts.tokens.encoding_chips import encoding_chips, pre_token_chips
 from lab.models.encoding import Encoding, encode
 from lab.models.loading import EMBEDDED
 from lab.text.tokenizers.bpe import bpe_steps
-from lab.text.tokenizers.steps import tokenization_steps
+from lab.text.tokenizers.explained import tokenization_steps
 from lab.text.tokenizers.wordpiece import wordpiece_steps
 from tests.conftest import TinyCheckpoint
 
@@ -33,7 +33,7 @@ def read(tokenizer: Tokenizer, text: str, pair: str = "", most: int = 512) -> En
 
 
 def test_the_token_table_says_where_each_token_stands() -> None:
-    table = tables.token_table(read(BERT, "The cat.", "Birds"))
+    table = token_tables.token_table(read(BERT, "The cat.", "Birds"))
     assert table.index.tolist() == [1, 2, 3, 4, 5, 6, 7]
     assert table["token"].tolist() == ["[CLS]", "the", "cat", ".", "[SEP]", "birds", "[SEP]"]
     assert table["characters"].tolist() == ["", "The", "cat", ".", "", "Birds", ""]
@@ -61,10 +61,10 @@ def test_chips_lose_no_character_and_no_token(byte_level: Tokenizer, text: str, 
         chips = encoding_chips(encoding)
         assert "".join(run for run, _, _ in chips) == encoding.text + (encoding.pair or "")
         assert {token for _, tokens, _ in chips for token in tokens} == set(range(len(encoding)))
-        assert len(tables.token_table(encoding)) == len(encoding)
+        assert len(token_tables.token_table(encoding)) == len(encoding)
         steps = tokenization_steps(tokenizer, text)
         assert "".join(run for run, _, _ in pre_token_chips(steps)) == text
-        assert len(tables.pre_token_table(steps)) == len(steps.words)
+        assert len(token_tables.pre_token_table(steps)) == len(steps.words)
 
 
 def test_a_pre_token_is_labelled_with_what_normalization_made_of_it() -> None:
@@ -76,30 +76,30 @@ def test_a_pre_token_is_labelled_with_what_normalization_made_of_it() -> None:
     ]
 
 
-def stage_changes(text: str) -> dict[str, list[tables.Change]]:
+def stage_changes(text: str) -> dict[str, list[token_tables.Change]]:
     spans = tuple((i, i + 1) for i in range(len(text)))
-    found: dict[str, list[tables.Change]] = {}
+    found: dict[str, list[token_tables.Change]] = {}
     for stage in wordpiece_steps(BERT, text).stages:
-        found[stage.name] = tables.changes(stage.before, spans, stage.after, stage.spans)
+        found[stage.name] = token_tables.changes(stage.before, spans, stage.after, stage.spans)
         spans = stage.spans
     return found
 
 
 def test_each_stage_lists_what_it_changed_the_most_frequent_first() -> None:
     found = stage_changes("ÉTÉ\u200d日")
-    assert found["clean_text"] == [tables.Change("\u200d", "", 1)]
-    assert found["handle_chinese_chars"] == [tables.Change("日", " 日 ", 1)]
-    assert found["strip_accents"] == [tables.Change("É", "E", 2)]
-    assert found["lowercase"] == [tables.Change("E", "e", 2), tables.Change("T", "t", 1)]
+    assert found["clean_text"] == [token_tables.Change("\u200d", "", 1)]
+    assert found["handle_chinese_chars"] == [token_tables.Change("日", " 日 ", 1)]
+    assert found["strip_accents"] == [token_tables.Change("É", "E", 2)]
+    assert found["lowercase"] == [token_tables.Change("E", "e", 2), token_tables.Change("T", "t", 1)]
 
 
 def test_no_change_is_an_empty_table() -> None:
     assert all(not found for found in stage_changes("the cat").values())
-    assert tables.change_table([]).empty
+    assert token_tables.change_table([]).empty
 
 
 def test_what_cannot_be_seen_is_named() -> None:
-    table = tables.change_table([tables.Change("\u200d", "", 3), tables.Change("\x00", "", 1)])
+    table = token_tables.change_table([token_tables.Change("\u200d", "", 3), token_tables.Change("\x00", "", 1)])
     assert table["before"].tolist() == ["zero width joiner", "U+0000"]
     assert table["after"].tolist() == ["nothing", "nothing"]
 
@@ -108,31 +108,31 @@ def test_what_cannot_be_seen_is_named() -> None:
 def test_a_stage_that_changed_the_text_has_changes_to_show(text: str) -> None:
     spans = tuple((i, i + 1) for i in range(len(text)))
     for stage in wordpiece_steps(BERT, text).stages:
-        if not tables.changes(stage.before, spans, stage.after, stage.spans):
+        if not token_tables.changes(stage.before, spans, stage.after, stage.spans):
             assert stage.before == stage.after
         spans = stage.spans
 
 
 def test_lookups_and_merges_as_tables(byte_level: Tokenizer) -> None:
-    table = tables.lookup_table(wordpiece_steps(BERT, "photographers").words[0])
+    table = token_tables.lookup_table(wordpiece_steps(BERT, "photographers").words[0])
     assert table["found"].tolist() == [False, False, False, True, True]
     assert (
         table["id"].tolist()[3:] == [BERT.token_to_id("photograph"), BERT.token_to_id("##ers")]
         and table["id"].isna().sum() == 3
     )
     word = bpe_steps(byte_level, "The").words[0]
-    assert tables.merge_table(word)["symbols after it"].tolist()[-1] == " ".join(p.token for p in word.pieces)
+    assert token_tables.merge_table(word)["symbols after it"].tolist()[-1] == " ".join(p.token for p in word.pieces)
 
 
 def test_the_states_of_a_huge_word_are_left_out(byte_level: Tokenizer) -> None:
-    assert "symbols after it" not in tables.merge_table(bpe_steps(byte_level, "the" * 200).words[0])
+    assert "symbols after it" not in token_tables.merge_table(bpe_steps(byte_level, "the" * 200).words[0])
 
 
 def test_bytes_and_their_signs() -> None:
-    table = tables.character_bytes_table(" é")
+    table = token_tables.character_bytes_table(" é")
     assert table["UTF-8 bytes"].tolist() == ["20", "C3 A9"]
     assert table["signs"].tolist() == ["Ġ", "Ã ©"]
-    signs = tables.byte_table()
+    signs = token_tables.byte_table()
     assert signs["sign"].nunique() == 256
     assert signs.loc[65].tolist() == ["41", "A", "A"]
     assert isinstance(signs, pd.DataFrame)

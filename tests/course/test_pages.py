@@ -10,7 +10,7 @@ import pytest
 from lab.course import pages
 from lab.course.pages import CHECK_STEP, LESSONS, Lesson, page_at, page_of, read_page, step_name
 from lab.course.record import read_toml
-from lab.lessons.play import step_file
+from lab.lessons.open_lesson import step_file
 
 ROOT = Path(pages.__file__).parents[2]
 RECORD = """

@@ -21,8 +21,8 @@ import pytest
 from lab.evidence import relation_cases, shipped
 from lab.evidence.__main__ import main
 from lab.evidence.relation_cases import find_cases
-from lab.evidence.scale import cluster, parts
-from lab.evidence.scale.parts import TreebankPart, plan
+from lab.evidence.scale import cluster, parquet_parts
+from lab.evidence.scale.parquet_parts import TreebankPart, plan
 from lab.evidence.treebank import EWT, halves_of
 from lab.evidence.word_kinds import tags_of
 from lab.experiments.grammar.measure import GrammarTest, Named, compared
@@ -139,7 +139,7 @@ def test_who_is_killed_goes_on_where_he_stopped(
     run("--processes", "1", to=tmp_path)
     assert [path.stat().st_mtime_ns for path in whole] == before
     assert_same_to_the_bit(serial, tmp_path)
-    monkeypatch.setattr(parts, "find_cases", None)  # whatever stands is not computed
+    monkeypatch.setattr(parquet_parts, "find_cases", None)  # whatever stands is not computed
     run("--processes", "1", to=tmp_path)
 
 
@@ -151,21 +151,21 @@ def test_a_part_is_of_its_model_its_sentences_and_its_code(
     def planned(model: Path = folder, sentences: tuple = a + b) -> TreebankPart:
         return plan(load_model(model), str(model), sentences)[0]
 
-    planned().write(tmp_path, parts.measured(planned()))
+    planned().write(tmp_path, parquet_parts.measured(planned()))
     assert planned().is_written(tmp_path)
     others = (planned(model=tiny_checkpoint("bert", 4)), planned(sentences=b + a))
     assert {other.file for other in others} == {planned().file} and not any(
         other.is_written(tmp_path) for other in others
     )
-    monkeypatch.setattr(parts, "_code", lambda: ("of tomorrow",))
+    monkeypatch.setattr(parquet_parts, "_code", lambda: ("of tomorrow",))
     assert not planned().is_written(tmp_path)
 
 
 def test_other_weights_under_the_same_name_are_refused(treebank: Path, folder: Path) -> None:
     a, b = (half.sentences for half in halves_of(treebank))
     (part, *_) = plan(load_model(folder), str(folder), a + b)
-    with pytest.raises(parts.OtherWeights, match="other weights"):
-        parts.measured(TreebankPart(part.reader, 0, part.sentences, part.model, "0" * 64))
+    with pytest.raises(parquet_parts.OtherWeights, match="other weights"):
+        parquet_parts.measured(TreebankPart(part.reader, 0, part.sentences, part.model, "0" * 64))
 
 
 class Cluster:

@@ -13,10 +13,10 @@ from lab.benches.model_view.view import all_heads
 from lab.benches.neuron_view.dimensions import neurons
 from lab.figures.attention import attention_map
 from lab.figures.flow import attention_flow, influence
-from lab.figures.machine import machine
-from lab.figures.sentence import sentence
-from lab.figures.specialization import radar
-from lab.figures.word_forms import word_forms
+from lab.figures.forming_word import word_forms
+from lab.figures.machine_of_run import machine
+from lab.figures.sentence_arcs import sentence
+from lab.figures.specialization_figures import radar
 from lab.lessons.self_attention.build_a_row import row_built
 from lab.models.trace import Trace
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lab.figures.embeddings import colours_end
+from lab.figures.embedding_figures import colours_end
 
 
 def test_colours_end_at_the_largest_of_numbers_of_one_size() -> None:

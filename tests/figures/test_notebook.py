@@ -15,10 +15,10 @@ import pytest
 
 import lab
 from lab.analysis.words.masking import hide
-from lab.charts.tokens import tables
+from lab.charts.tokens import token_tables
 from lab.figures import attention
 from lab.figures.notebook import notebook, python_of
-from lab.lessons.tokenization.figures import token_table
+from lab.lessons.tokenization.tokenization_tables import token_table
 from lab.models.trace import Trace, trace_encoding
 from lab.models.twin import random_twin
 from lab.toy.models import constructed_toy, random_toy, recut
@@ -90,7 +90,7 @@ def test_a_folder_is_named_without_its_place_on_the_server(tmp_path: Path, monke
 def test_the_table_of_tokens_is_made_again(plain: Trace) -> None:
     again = rebuilt(partial(token_table, plain))
     assert isinstance(again, pd.DataFrame)
-    pd.testing.assert_frame_equal(again, tables.token_table(plain.encoding))
+    pd.testing.assert_frame_equal(again, token_tables.token_table(plain.encoding))
 
 
 def test_what_no_line_can_make_is_refused(plain: Trace) -> None:

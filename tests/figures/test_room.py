@@ -10,7 +10,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from lab.charts.base.tables import to_csv
+from lab.charts.base.chart_table import to_csv
 from lab.classroom.summary import frame
 from lab.figures.room import votes_of
 from lab.questions.question import Option, Question

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from lab.course.pages import BENCHES, LESSONS, Lesson, lesson_of
-from lab.lessons.play import askings, step_file
+from lab.lessons.open_lesson import askings, step_file
 
 LAB = Path(__file__).parents[2] / "lab"
 FOLDERS = [
@@ -91,7 +91,7 @@ def lesson(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lesson:
     (tmp_path / "gaps/one_step.py").write_text("def show(view):\n    pass\n", "utf-8")
     (tmp_path / "gaps/silent.py").write_text("def said(found):\n    return ''\n", "utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr("lab.lessons.play._folder", lambda id: SimpleNamespace(__name__="gaps"))
+    monkeypatch.setattr("lab.lessons.open_lesson._folder", lambda id: SimpleNamespace(__name__="gaps"))
     first = lesson_of("self-attention").steps[0]
     steps = (replace(first, id="one-step"), replace(first, id="missing"), replace(first, id="silent"))
     return replace(lesson_of("self-attention"), id="gaps", steps=steps)

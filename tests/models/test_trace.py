@@ -19,7 +19,7 @@ from lab.models.loading import Checkpoint, LoadedModel
 from lab.models.memo import Memo
 from lab.models.proof import prove
 from lab.models.reference import reference
-from lab.models.tensors import tensor
+from lab.models.tensor_index import tensor
 from lab.models.trace import Trace, trace
 from tests.checkpoints import HEADS, LAYERS, WIDTH, Family
 from tests.models.conftest import LabModel

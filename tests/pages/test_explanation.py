@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.experiments.explanation import measure, try_it
+from lab.experiments.explanation import learners_order, measure
 from lab.experiments.explanation.measure import ExplanationTest, asked_texts, known
 from lab.models.loading import load_model
 from tests.checkpoints import Family
@@ -32,12 +32,12 @@ def test_the_learner_s_order_is_scored_beside_the_methods(model_id: str) -> None
     press(at, "Commit and show")
     said = words(at)
     assert "You expected" in said and "your order" in said
-    number = try_it.example(load_model(model_id))
+    number = learners_order.example(load_model(model_id))
     sizes = abs(result_of(model_id).texts[number].importance.left_out)
     hits = len({2, 0, 1} & {*sorted(range(len(sizes)), key=lambda at: -sizes[at])[:3]})
     assert f"**{hits} of your 3 tokens**" in said
     (table,) = [frame.value for frame in at.dataframe if "your pick" in frame.value]
-    names = try_it.token_names(load_model(model_id), asked_texts(load_model(model_id))[number][2])
+    names = learners_order.token_names(load_model(model_id), asked_texts(load_model(model_id))[number][2])
     assert table.set_index("token").loc[names[2], "your pick"] == 1
     press(at, "Ask me again")
     assert at.multiselect[0].value == [2, 0, 1]

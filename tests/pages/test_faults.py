@@ -20,7 +20,7 @@ from lab.models.catalogue import DEFAULT_MODEL, ModelCard, ModelUnavailable
 from lab.text import bundled
 from lab.text.sentences import punkt
 from lab.text.tags import pipeline
-from lab.ui import downloads as ui_downloads
+from lab.ui import download_offer as ui_downloads
 from lab.ui import long_work
 from lab.ui.visitor import Visitor
 from tests.checkpoints import write_checkpoint

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 import lab
 from lab.analysis.flow.cuts import Cuts, Way
 from lab.analysis.layers.lens import likeliest_after
-from lab.charts.components.word_forms import CUT_TOKENS
+from lab.charts.components.word_forms_picture import CUT_TOKENS
 from lab.course.pages import LESSONS
 from lab.course.sentences.first import FIRST
 from lab.figures.choices import FITTED, PLAIN

@@ -10,7 +10,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from lab.course.pages import lesson_of
 from lab.evidence import story
-from lab.front.story import StorySentence, mini, sentences
+from lab.front.story_pictures import StorySentence, mini, sentences
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from lab.models.loading import load_model
 from tests.pages.apptest import visit, words

@@ -14,14 +14,14 @@ import lab
 from lab.analysis.heads.patterns import trace_patterns
 from lab.analysis.heads.specialization import specialization
 from lab.analysis.heads.survey import head_survey
-from lab.figures.specialization import names_of
+from lab.figures.specialization_figures import names_of
 from lab.lessons.head_specialization import does_it_matter
 from lab.lessons.head_specialization.attraction import attractions
 from lab.lessons.head_specialization.named_patterns import pattern_name
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.twin import untrained_twin
 from lab.text.tags import pipeline
-from lab.text.tags.tokens import tagged
+from lab.text.tags.token_tags import tagged
 from lab.ui import runs
 from tests.pages.apptest import Offer, check_answers, go, opened, press, reveal, unfold, visit, walk, words, worked
 from tests.sentences import STORY

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.analysis.sentences.split import split
+from lab.analysis.sentences.token_sentences import split
 from lab.figures.sentences import read
 from lab.lessons.inter_sentence_attention.matrix import strongest_at
 from lab.lessons.inter_sentence_attention.view import EXAMPLE, LONGER

@@ -13,7 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.analysis.words import likelihood
+from lab.analysis.words import text_likelihood
 from lab.analysis.words.predictions import follows, word_of
 from lab.analysis.words.sampling import SamplingSettings
 from lab.course.sentences.examples import FOLLOWING
@@ -50,7 +50,7 @@ def cells(at: AppTest) -> list[str]:
 @pytest.mark.parametrize("name", [DEFAULT_MODEL, "lab-gpt2"])
 def test_the_sum_its_mean_and_the_perplexity_stand_in_their_order(name: str) -> None:
     trace = lab.trace(lab.load_model(name), CAT)
-    *_, found = likelihood.likelihood(trace.model, trace.encoding)
+    *_, found = text_likelihood.likelihood(trace.model, trace.encoding)
     at = unfold(open_step("likelihood", model=name), "_sum_of_logs")
     total, mean, perplexity = (float(metric.value.replace(",", "").replace("−", "-")) for metric in at.metric)
     assert total == pytest.approx(found.total, abs=0.006)
@@ -66,7 +66,7 @@ def test_a_long_text_is_scored_only_when_asked() -> None:
     count = len(lab.trace(lab.load_model(DEFAULT_MODEL), LONG)) - 2
     assert [button.label for button in at.main.button if "tokens" in button.label] == [f"Score {count} tokens"]
     traced = runs.run(DEFAULT_MODEL, LONG, "", Interventions())
-    scoring = likelihood.scoring(traced)
+    scoring = text_likelihood.scoring(traced)
     scoring.step(traced)
     assert scoring.latest is not None
     done = len(scoring.latest.scores)

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 import lab
 from lab.analysis.words.predictions import follows
 from lab.course.words import unmarked
-from lab.figures.sentence import DRAWN
+from lab.figures.sentence_arcs import DRAWN
 from lab.lessons.masked_language_model import best, from_vector_to_word, learns_of_france, logit_lens
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.trace import trace

@@ -14,9 +14,9 @@ from lab.models import catalogue as cards
 from lab.models import hub
 from lab.models import loading as catalogue
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED, card
-from lab.reference.models import parts as rooms
+from lab.reference.models import shipped_parts as rooms
 from lab.reference.models.model_cards import Picture
-from lab.reference.models.parts import parts
+from lab.reference.models.shipped_parts import parts
 from lab.ui import runs
 from tests.conftest import TinyCheckpoint
 from tests.pages.apptest import Offer, visit, words

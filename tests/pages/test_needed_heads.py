@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lab.experiments.needed_heads.claims import NEEDED
+from lab.experiments.needed_heads.learners_head import heads_of, without
 from lab.experiments.needed_heads.measure import NeededTest, known
-from lab.experiments.needed_heads.try_it import heads_of, without
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.loading import load_model
 from tests.pages.apptest import Offer, press, reveal, shows_claims, visit, words

@@ -9,8 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.analysis.heads.neurons import DECIDED, decide, score_with
 from lab.analysis.heads.patterns import trace_patterns
+from lab.analysis.heads.query_neurons import DECIDED, decide, score_with
 from lab.analysis.heads.walk import walk as neuron_walk
 from lab.benches.neuron_view.three_patterns import at_places, neighbour_products, neighbour_queries
 from lab.models.catalogue import DEFAULT_MODEL

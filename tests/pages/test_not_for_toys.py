@@ -8,7 +8,7 @@ import pytest
 from lab.analysis.heads.specialization import UNTAGGED, specialization
 from lab.course.pages import LESSONS, Lesson, NotForToys
 from lab.toy.models import constructed_toy
-from lab.toy.runs import number_run
+from lab.toy.run_of_toy import number_run
 from tests.pages.apptest import components, go, on_screen, reveal, step_of, steps_of, visit, words
 
 PAGES = {lesson.id: lesson.page.removeprefix("pages/") for lesson in LESSONS}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lab.classroom.plan import PLANS, series_of
+from lab.classroom.class_plans import PLANS, series_of
 from lab.course.pages import lesson_of
-from lab.lessons.play import step_file, written
+from lab.lessons.open_lesson import step_file, written
 from lab.questions.asking import Asking
 from lab.questions.question import lettered
 from lab.rooms import series

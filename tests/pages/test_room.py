@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from lab.classroom import door, kept, page
+from lab.classroom import entrance, kept, page
 from lab.questions.question import Question
 from lab.rooms import log
 from lab.rooms.codes import new_secret
@@ -19,7 +19,7 @@ from lab.rooms.seen import Mine
 from lab.rooms.series import Own, own_question, read, written
 from lab.rooms.server import Limit, RoomServer, server
 from lab.rooms.states import Phase
-from lab.ui.room import asking, seat, waiting
+from lab.ui.room import ask_class, seat, waiting
 from lab.ui.room.seat import ToldSeat
 from tests.pages.apptest import components, reveal, turn_to, visit, words
 
@@ -44,7 +44,7 @@ def browsers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Browse
     server.cache_clear()
     found = Browsers()
     monkeypatch.setattr(seat, "visit", found.visit)
-    for module in (asking, page, waiting):
+    for module in (ask_class, page, waiting):
         monkeypatch.setattr(module, "told", found.told)
     yield found
     server.cache_clear()
@@ -393,7 +393,7 @@ def test_a_link_makes_a_second_teacher_and_a_false_one_a_participant(browsers: B
 
 def test_this_browsers_rooms_are_on_the_page_of_rooms(browsers: Browsers, monkeypatch: pytest.MonkeyPatch) -> None:
     code, key = server().create()
-    monkeypatch.setattr(door, "rooms_kept", lambda: [(code, key), ("222222", new_secret()), (code, new_secret())])
+    monkeypatch.setattr(entrance, "rooms_kept", lambda: [(code, key), ("222222", new_secret()), (code, new_secret())])
     at = visit(ROOM)
     backs = [label for label in labels(at) if label.startswith("Back to room")]
     assert backs == [f"Back to room {code[:3]} {code[3:]}: 0 people, 0 asked"]

@@ -10,7 +10,7 @@ from tests.pages.apptest import words
 
 def drawn(count: int) -> None:
     from lab.rooms.counts import Counts
-    from lab.ui.room.question import rounds
+    from lab.ui.room.room_question import rounds
     from tests.rooms.test_rooms import posed
 
     rounds([Counts(1, (count, 0, 0), 0, (0, 0, 0))], posed())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lab.course.pages import LESSONS, Lesson
-from lab.lessons.play import askings
+from lab.lessons.open_lesson import askings
 from lab.questions.asking import Asking
 from lab.questions.basis import bet
 

@@ -16,7 +16,7 @@ from torch import Tensor, bfloat16
 
 from lab.course.pages import LESSONS, Lesson
 from lab.course.sentences.examples import EXAMPLES
-from lab.lessons.play import askings
+from lab.lessons.open_lesson import askings
 from lab.models.loading import LoadedModel, load_model
 from lab.models.trace import trace
 from lab.questions.question import Question

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lab.course.pages import CHECK_STEP, LESSONS
-from lab.lessons.play import written_before
+from lab.lessons.open_lesson import written_before
 from lab.questions.progress import Answer, LearnerProgress
 from lab.questions.question import Question
 from lab.ui.quiz.returning import missed

@@ -10,7 +10,7 @@ import pytest
 import lab
 from lab.course.pages import LESSONS, lesson_of
 from lab.course.sentences.looks import STORY_TEXT
-from lab.lessons.play import askings
+from lab.lessons.open_lesson import askings
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.questions.question import Question
 from lab.questions.spot import Spot

@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 
-from lab.text.tokenizers.steps import TokenizationSteps
+from lab.text.tokenizers.explained import TokenizationSteps
 
 CORPUS = [
     "the quick brown fox jumps over the lazy dog's tail, we'll see 123 45 things",

@@ -22,7 +22,7 @@ from typing import Any
 
 from lab.evidence.treebank import EWT, GUM
 from lab.text.sentences.split import sentence_spans
-from lab.text.tokenizers.pieces import Span
+from lab.text.tokenizers.cut_text import Span
 from training.command_line import documented
 
 # One sentence each, though a full stop stands inside.

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lab.analysis.heads.neurons import DECIDED, decide
 from lab.analysis.heads.patterns import Pattern, head_patterns, trace_patterns, trace_roles
+from lab.analysis.heads.query_neurons import DECIDED, decide
 from lab.analysis.heads.values import is_causal, uniform_attention
 from lab.models.memo import once
 
@@ -29,7 +29,7 @@ def own_pattern(traced: Trace, layer: int, head: int) -> OwnPattern | None:
     """Find the pattern whose score is farthest above a uniform head's, among patterns that dimensions of q·k can carry.
 
     ``layer`` and ``head`` count from 0. None if the head scores in no pattern of
-    :data:`lab.analysis.heads.neurons.DECIDED` higher than a uniform head.
+    :data:`lab.analysis.heads.query_neurons.DECIDED` higher than a uniform head.
     """
     causal, patterns = is_causal(traced), trace_patterns(traced)
     even = head_patterns(uniform_attention(len(traced), causal), trace_roles(traced), causal=causal)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from lab.analysis.heads.ablation import each_head_off, log_change
 from lab.analysis.heads.metrics import trace_metrics
+from lab.analysis.heads.switched_off import each_head_off, log_change
 from lab.analysis.heads.values import Values
 from lab.models.trace import Trace
 

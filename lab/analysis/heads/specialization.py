@@ -29,7 +29,7 @@ from lab.analysis.heads.values import (
     without,
 )
 from lab.models.memo import once
-from lab.text.tags.tokens import trace_tags
+from lab.text.tags.token_tags import trace_tags
 from lab.toy.models import is_toy
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def head_specialization(
     attention
         (H, n, n), rows sum to 1.
     upos
-        The universal part of speech of each token, None for special tokens (see :mod:`lab.text.tags.tokens`).
+        The universal part of speech of each token, None for special tokens (see :mod:`lab.text.tags.token_tags`).
     entities
         The entity label of each token; None or "" outside entities.
     causal

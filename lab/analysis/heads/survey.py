@@ -22,7 +22,7 @@ from lab.models.cores import alone
 from lab.models.encoding import Encoding, TextError
 from lab.models.memo import once
 from lab.models.trace import trace, trace_encoding
-from lab.text.tags.tokens import Tags
+from lab.text.tags.token_tags import Tags
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel

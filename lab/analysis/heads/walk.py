@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lab.analysis.heads.named import CLEARLY, Chance, clearly_above, scores_of, trace_chance
-from lab.analysis.heads.neurons import Decision, decide, pattern_keys, score_with
 from lab.analysis.heads.patterns import PATTERNS, Pattern, Patterns, trace_patterns, trace_roles
+from lab.analysis.heads.query_neurons import Decision, decide, pattern_keys, score_with
 from lab.analysis.heads.values import Values, is_causal
 from lab.models.memo import once
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lab.models.memo import once
 from lab.models.proof import Proof
 from lab.models.tensor_entries import TensorEntry
-from lab.models.tensors import expression, tensor_of
+from lab.models.tensor_index import expression, tensor_of
 from lab.models.trace import Trace
 
 Array = NDArray[np.generic]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.analysis.tasks.teaching import Examples, LearningCurve, Standing, products_of, rise, standing
+from lab.analysis.tasks.few_examples import Examples, LearningCurve, Standing, products_of, rise, standing
 
 
 @dataclass(frozen=True, eq=False)

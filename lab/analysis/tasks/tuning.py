@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from lab.analysis.tasks.vectors import encoded, mark_of
+from lab.analysis.tasks.sentence_vectors import encoded, mark_of
 from lab.models import forward
 from lab.models.batches import ProgressFunction, by_length, run_batch, unwatched
 from lab.models.encoding import Encoding

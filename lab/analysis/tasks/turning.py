@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.analysis.flow.cuts import Cuts, Way, cut_run
+from lab.analysis.tasks.sentence_vectors import mark_of
 from lab.analysis.tasks.tuning import Tuned
-from lab.analysis.tasks.vectors import mark_of
 from lab.models.trace import Trace
 
 _MOST = 24  # words that are cut: each is a run of its own

@@ -13,12 +13,12 @@ from functools import partial
 
 import numpy as np
 
-from lab.analysis.heads.attention import window
 from lab.analysis.heads.metrics import trace_metrics
+from lab.analysis.heads.one_row import window
 from lab.analysis.heads.specialization import SPECIALIZATIONS
 from lab.analysis.heads.specialization import specialization as measured
 from lab.analysis.layers.embeddings import parts
-from lab.analysis.sentences.attention import MASS
+from lab.analysis.sentences.between_sentences import MASS
 from lab.analysis.words import predictions
 from lab.analysis.words.masking import is_hidden, masked_run
 from lab.benches.compare.side_by_side import KindCells, NeuronCells, Numbers, WordShares
@@ -27,8 +27,16 @@ from lab.charts.cells.activations import ACTIVATION
 from lab.charts.cells.categories import CategoryMap
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.cells.small_maps import SmallMaps
-from lab.figures import attention, embeddings, metrics, multi_head, sentences, specialization, sublayers
-from lab.figures.axes import counted
+from lab.figures import (
+    attention,
+    embedding_figures,
+    metric_figures,
+    multi_head,
+    sentences,
+    specialization_figures,
+    sublayer_figures,
+)
+from lab.figures.trace_axes import counted
 from lab.models.loading import LoadedModel
 from lab.models.memo import once
 from lab.models.trace import Trace
@@ -80,7 +88,7 @@ def hidden(traced: Trace, token: int) -> Trace:
 def _embeddings(traced: Trace, at: At) -> Heatmap:
     """Draw the vectors that layer 1 reads, one vector per row."""
     part = "LayerNorm" if "LayerNorm" in parts(traced) else "sum"
-    return embeddings.vectors(traced, at.token, part=part)
+    return embedding_figures.vectors(traced, at.token, part=part)
 
 
 def _attention(traced: Trace, at: At) -> Heatmap:
@@ -97,12 +105,12 @@ def _metrics(traced: Trace, at: At) -> Heatmap:
     """Draw one metric of every head."""
     if not np.isfinite(trace_metrics(traced).values(at.metric, at.corrected)).all():
         raise NothingToShow("A single token has no other token to attend to, so the corrected metric has no value.")
-    return metrics.all_heads(traced, at.metric, at.layer, at.head, at.corrected)
+    return metric_figures.all_heads(traced, at.metric, at.layer, at.head, at.corrected)
 
 
 def _head_names(traced: Trace, at: At) -> CategoryMap:
     """Draw the named pattern of every head."""
-    return specialization.named_heads(traced, at.layer, at.head, title=HEAD_NAMES)
+    return specialization_figures.named_heads(traced, at.layer, at.head, title=HEAD_NAMES)
 
 
 def _specialization(traced: Trace, at: At) -> KindCells:
@@ -112,8 +120,8 @@ def _specialization(traced: Trace, at: At) -> KindCells:
     """
     found = measured(traced)
     values = (found.corrected if at.corrected else found.raw)[at.layer]
-    there = specialization.present(values)
-    names = [specialization.axis_name(traced, SPECIALIZATIONS[each]) for each in there]
+    there = specialization_figures.present(values)
+    names = [specialization_figures.axis_name(traced, SPECIALIZATIONS[each]) for each in there]
     title = f"Specialization, layer {at.layer + 1}, {'corrected' if at.corrected else 'raw'}"
     scale = Scale("× even share" if at.corrected else sentences.SHARE)
     axes = counted("Head", len(values)), Axis("Metric", names, things="kinds of token")
@@ -122,7 +130,7 @@ def _specialization(traced: Trace, at: At) -> KindCells:
 
 def _sublayers(traced: Trace, at: At) -> Heatmap:
     """Draw the change of each token by each sublayer."""
-    return sublayers.changes(traced, at.token, TOKENS)
+    return sublayer_figures.changes(traced, at.token, TOKENS)
 
 
 def _neurons(traced: Trace, at: At) -> NeuronCells:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from lab.analysis.heads.ablation import each_head_off, multiplications
+from lab.analysis.heads.switched_off import each_head_off, multiplications
 from lab.analysis.layers.compared import turned_round
 from lab.analysis.words.predictions import candidate, prediction_at
 from lab.benches.compare import EXAMPLE
@@ -19,10 +19,10 @@ from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace, changed
 from lab.toy.data import as_text
-from lab.toy.runs import number_run
+from lab.toy.run_of_toy import number_run
 from lab.ui import parameters, runs, selection
 from lab.ui.chosen_tokens import FirstHead, with_tokens
-from lab.ui.downloads import available
+from lab.ui.download_offer import available
 from lab.ui.page import OpenPage
 from lab.ui.parameters import (
     BLOCKED,

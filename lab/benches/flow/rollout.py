@@ -9,7 +9,7 @@ import streamlit as st
 
 from lab.analysis.flow import rollout
 from lab.analysis.flow.maps import layer_maps
-from lab.analysis.heads.attention import window
+from lab.analysis.heads.one_row import window
 from lab.analysis.heads.values import Weights
 from lab.benches.flow import FlowView
 from lab.course.pages import experiment_of

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.heads.values import is_causal
-from lab.analysis.words.words import reduce_to_words, words_of
+from lab.analysis.words.word_groups import reduce_to_words, words_of
 from lab.benches.head_view import LinesView
 from lab.charts.components.head_view import HeadView
 from lab.course.sentences.examples import example_named

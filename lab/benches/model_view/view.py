@@ -19,7 +19,7 @@ from lab.charts.components.model_view import Frames, ModelView
 from lab.course.words import named
 from lab.evidence import notable
 from lab.figures import attention
-from lab.figures.metrics import label, unit
+from lab.figures.metric_figures import label, unit
 from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.components import mount

@@ -7,11 +7,11 @@ from functools import partial
 import streamlit as st
 from numpy.typing import ArrayLike
 
-from lab.analysis.heads import neurons
+from lab.analysis.heads import query_neurons
 from lab.analysis.heads.named import CLEARLY
-from lab.analysis.heads.neurons import DECIDED, Decision, Kept, kept_of
 from lab.analysis.heads.own_pattern import own_pattern
 from lab.analysis.heads.patterns import Pattern
+from lab.analysis.heads.query_neurons import DECIDED, Decision, Kept, kept_of
 from lab.analysis.heads.walk import walk
 from lab.benches.neuron_view import DECIDING, NeuronView
 from lab.benches.neuron_view.pattern import NO_CASE, carried, decision, leader, pattern_of, show_way
@@ -36,8 +36,8 @@ def show(view: NeuronView) -> None:
     pattern = _choose_pattern(view)
     _show_best(view, pattern)
     figure, count = st.container(), _choose_count(view)
-    found = neurons.decide(view.trace, *view.at, pattern.id)
-    without = neurons.kept_of(view.trace, view.at, pattern.id, count)
+    found = query_neurons.decide(view.trace, *view.at, pattern.id)
+    without = query_neurons.kept_of(view.trace, view.at, pattern.id, count)
     with figure:
         if found is None or without is None:
             st.info(no_case(view, pattern), icon=":material/filter_alt:")
@@ -54,7 +54,7 @@ def show(view: NeuronView) -> None:
             r"\Delta_d = \operatorname{mean}_i\ \Bigl(\operatorname{mean}_{j \in P(i)} q_{id}\,k_{jd} - "
             r"\operatorname{mean}_{j \notin P(i)} q_{id}\,k_{jd}\Bigr)"
         )
-    code(neurons.pattern_keys, neurons.decide, neurons.attention_of)
+    code(query_neurons.pattern_keys, query_neurons.decide, query_neurons.attention_of)
 
 
 def _show_decision(found: Decision, pattern: Pattern) -> None:

@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from lab.analysis.heads.attention import heaviest, window
-from lab.analysis.heads.neurons import NeuronRow, neuron_row
+from lab.analysis.heads.one_row import heaviest, window
+from lab.analysis.heads.query_neurons import NeuronRow, neuron_row
 from lab.benches.neuron_view import NeuronView
 from lab.charts.components.neuron_view import NeuronChart, neuron_chart
 from lab.figures.attention import place

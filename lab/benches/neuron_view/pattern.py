@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from lab.analysis.heads import neurons
-from lab.analysis.heads.neurons import Decision
+from lab.analysis.heads import query_neurons
 from lab.analysis.heads.patterns import PATTERNS, Pattern
+from lab.analysis.heads.query_neurons import Decision
 from lab.analysis.heads.walk import Walk
 from lab.course.pages import step_name
 from lab.models.trace import Trace
@@ -26,7 +26,7 @@ def decision(traced: Trace, layer: int, head: int, pattern: str) -> Decision:
 
     Raises ValueError if no query of the text sees both kinds of key.
     """
-    found = neurons.decide(traced, layer, head, pattern)
+    found = query_neurons.decide(traced, layer, head, pattern)
     if found is None:
         raise ValueError(NO_CASE.format(pattern))
     return found

@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from lab.analysis.heads.neurons import DECIDED, decide, neuron_row
 from lab.analysis.heads.patterns import trace_roles
+from lab.analysis.heads.query_neurons import DECIDED, decide, neuron_row
 from lab.analysis.heads.walk import Walk, best_head, neighbour, walk
 from lab.benches.neuron_view import DECIDING, DIMENSIONS, NeuronView
 from lab.benches.neuron_view.delimiter_keys import show_delimiter_keys

@@ -9,7 +9,7 @@ import streamlit as st
 
 from lab.benches.tensors.part import choose_anew
 from lab.models.tensor_entries import TensorEntry
-from lab.models.tensors import catalogue, missing
+from lab.models.tensor_index import catalogue, missing
 from lab.models.trace import Trace
 from lab.ui.shared.machine import Lead, MachineSetting, show_machine
 

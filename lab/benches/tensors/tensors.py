@@ -25,20 +25,20 @@ from lab.benches.tensors import TensorView
 from lab.benches.tensors.part import BERTSCOPE, choose_part, choose_tensor
 from lab.benches.tensors.place import show_place
 from lab.charts.base.axes import Axis, Scale
+from lab.charts.base.chart_table import table, to_csv
 from lab.charts.base.figure import Figure
-from lab.charts.base.tables import table, to_csv
 from lab.charts.cells.slices import HiddenCells, matrix_slice
 from lab.course.words import escaped
-from lab.figures.axes import KEY, QUERY
 from lab.figures.notebook import python_of
+from lab.figures.trace_axes import KEY, QUERY
 from lab.models.loading import load_model
 from lab.models.tensor_entries import TensorEntry
-from lab.models.tensors import catalogue, entry_of, missing
+from lab.models.tensor_index import catalogue, entry_of, missing
 from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.bench import Proven
 from lab.ui.drawing import draw
-from lab.ui.tables import show_table
+from lab.ui.page_table import show_table
 from lab.ui.taking import tell
 
 # The most cells that are drawn, because more cells make a browser slow.

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base.axes import Axis, Scale
+from lab.charts.base.chart_table import table
 from lab.charts.base.describe import describe_heatmap
 from lab.charts.base.figure import CellFigure, check_index, check_labels, numbers
-from lab.charts.base.tables import table
 from lab.charts.cells.grid import Chosen, Grid, answering, flat, grid_spec, widest
 
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base.axes import Axis, Scale
+from lab.charts.base.chart_table import table
 from lab.charts.base.describe import describe_heatmap
 from lab.charts.base.figure import Figure, numbers
-from lab.charts.base.tables import table
 from lab.charts.cells.grid import Grid, flat, grid_spec, widest
 
 

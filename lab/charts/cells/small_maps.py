@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import colour
 from lab.charts.base.axes import Axis, Domain, Scale
+from lab.charts.base.chart_table import unique_names
 from lab.charts.base.figure import CellFigure, base, check_index, names, numbers, quoted
 from lab.charts.base.labels import visible
-from lab.charts.base.tables import unique_names
 from lab.charts.cells.grid import flat
 from lab.charts.cells.scale_bar import beyond, colours, scale_bar
 

@@ -8,9 +8,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from lab.charts.base.axes import Axis, Scale
+from lab.charts.base.chart_table import table
 from lab.charts.base.figure import numbers
 from lab.charts.base.labels import visible
-from lab.charts.base.tables import table
 from lab.charts.cells.grid import Chosen, Grid, Texts
 from lab.charts.cells.heatmap import Heatmap, drawn
 

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from lab.charts.base.chart_table import ROWS, unique_names
 from lab.charts.base.labels import visible
-from lab.charts.base.tables import ROWS, unique_names
 from lab.charts.components.packing import pack
 from lab.charts.components.palette import head_colours
 from lab.charts.kept.drawings import Live

@@ -12,8 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lab.analysis.heads.thumbnails import Thumbnails
+from lab.charts.base.chart_table import unique_names
 from lab.charts.base.labels import visible
-from lab.charts.base.tables import unique_names
 from lab.charts.components.head_view import STEPS, in_steps
 from lab.charts.components.packing import pack
 from lab.charts.kept.drawings import Live

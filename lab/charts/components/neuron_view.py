@@ -9,9 +9,9 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from lab.analysis.heads.neurons import NeuronRow
+from lab.analysis.heads.query_neurons import NeuronRow
+from lab.charts.base.chart_table import unique_names
 from lab.charts.base.labels import visible
-from lab.charts.base.tables import unique_names
 from lab.charts.components.packing import pack
 from lab.charts.kept.drawings import Live
 from lab.charts.kept.keepable import Keepable

@@ -221,7 +221,7 @@ function save(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-/** Rows of strings and numbers as CSV, made as lab/charts/base/tables.py makes it: no cell begins a formula. */
+/** Rows of strings and numbers as CSV, made as lab/charts/base/chart_table.py makes it: no cell begins a formula. */
 function csv(rows) {
   const harmless = (cell) => (typeof cell === "string" && /^[=+\-@\t\r\n＝＋－＠]/.test(cell) ? `'${cell}` : String(cell));
   const quoted = (cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);

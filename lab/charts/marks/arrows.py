@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from lab.charts.base import alt, colour
+from lab.charts.base.chart_table import table
 from lab.charts.base.figure import Figure, base
 from lab.charts.base.labels import visible
 from lab.charts.base.plain import of_kind, specification
-from lab.charts.base.tables import table
 
 _UNIT = 120  # pixels
 _ROOM = 0.28  # units around the arrows, for their names

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import alt, colour
 from lab.charts.base.axes import Domain, Scale
+from lab.charts.base.chart_table import table
 from lab.charts.base.describe import describe_bars
 from lab.charts.base.figure import CANVAS_ABOVE, Figure, base, check_labels, numbers, ticks, written
 from lab.charts.base.plain import (
@@ -23,7 +24,6 @@ from lab.charts.base.plain import (
     spoken,
     tooltip,
 )
-from lab.charts.base.tables import table
 
 _NUMBER = 52  # pixels: room for a number at a bar's end
 

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import alt, colour
 from lab.charts.base.axes import Domain, Scale
+from lab.charts.base.chart_table import table
 from lab.charts.base.figure import Figure, base, numbers
 from lab.charts.base.plain import dashed_rule, label_axis, number, of_kind, ruled_axis, specification, tooltip
-from lab.charts.base.tables import table
 
 _EACH, _CHOSEN = 0, 1
 _ROW, _AXES = 38, 10  # pixels

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import alt, colour
 from lab.charts.base.axes import AxisPlaces, Scale
+from lab.charts.base.chart_table import unique_names
 from lab.charts.base.describe import describe_lines
 from lab.charts.base.figure import CANVAS_ABOVE, Figure, base, numbers
 from lab.charts.base.plain import legend_below, number, quiet_axis, ruled_axis, specification, tooltip
-from lab.charts.base.tables import unique_names
 
 _FEW = 3  # places that all get a tick
 

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import alt, colour
 from lab.charts.base.axes import AxisPlaces, Scale
+from lab.charts.base.chart_table import unique_names
 from lab.charts.base.figure import Figure, numbers
 from lab.charts.base.plain import number, tooltip
-from lab.charts.base.tables import unique_names
 from lab.charts.marks.lines import across, line_figure, pointed, told_apart, upward
 
 

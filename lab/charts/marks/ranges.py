@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import alt, colour
 from lab.charts.base.axes import Domain, Scale
+from lab.charts.base.chart_table import table
 from lab.charts.base.figure import Figure, base, numbers
 from lab.charts.base.plain import label_axis, legend_below, number, ruled_axis, specification, spoken, tooltip
-from lab.charts.base.tables import table
 
 _SHAPES = ("circle", "square", "stroke", "triangle-up", "diamond", "cross")
 

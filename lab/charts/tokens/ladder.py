@@ -8,7 +8,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from lab.charts.tokens.chips import Chip
+from lab.charts.tokens.token_chips import Chip
 from lab.text.tokenizers.bpe import BpeWord
 from lab.text.tokenizers.wordpiece import Lookup, WordSteps
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from distributed import Client, KilledWorker, as_completed, rpc
 from distributed.comm import CommClosedError
 
-from lab.evidence.scale.parts import TreebankPart, measured
+from lab.evidence.scale.parquet_parts import TreebankPart, measured
 from lab.evidence.scale.workers import Workers, WorkersLost
 
 # Seconds to wait for a scheduler's answer, and for its first worker.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 
-from lab.evidence.scale.parts import TreebankPart, measured
+from lab.evidence.scale.parquet_parts import TreebankPart, measured
 
 # A function that computes parts and yields each one with the content of its file, in the order of completion.
 Workers = Callable[[Iterable[TreebankPart]], Iterator[tuple[TreebankPart, bytes]]]

@@ -17,6 +17,8 @@ from lab.course.words import escaped, signed
 from lab.evidence.intervals import mean_interval
 from lab.evidence.published import ABNAR
 from lab.experiments.explanation.agreement import BOUND, CLAIMS, ROLLED, TELLS, WEAK
+from lab.experiments.explanation.example_texts import show_texts
+from lab.experiments.explanation.learners_order import NAMES, show_before, show_own
 from lab.experiments.explanation.measure import (
     MEASUREMENT,
     TEXTS,
@@ -38,8 +40,6 @@ from lab.experiments.explanation.methods import (
     integrated_gradients,
     without_each,
 )
-from lab.experiments.explanation.texts import show_texts
-from lab.experiments.explanation.try_it import NAMES, show_before, show_own
 from lab.models.loading import LoadedModel
 from lab.questions.bets import Belief, Bet
 from lab.questions.question import Right

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from lab.evidence import shipped
 from lab.evidence.reasons import LABELS
-from lab.evidence.scale.parts import OWN, OtherWeights, TreebankPart, TreebankParts, plan
+from lab.evidence.scale.parquet_parts import OWN, OtherWeights, TreebankPart, TreebankParts, plan
 from lab.evidence.scale.workers import Workers, WorkersLost, processes
 from lab.evidence.treebank import Half, file_hash, halves_of
 from lab.evidence.word_kinds import tags_of

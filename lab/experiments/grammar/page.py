@@ -15,7 +15,6 @@ from lab.evidence.kind_rules import in_words
 from lab.evidence.relation_cases import between_words, find_cases
 from lab.evidence.treebank import gum, halves
 from lab.evidence.verdicts import HOLDS, Verdict
-from lab.experiments.grammar.cases import DIRECTIONS, WORDS, show_cases
 from lab.experiments.grammar.measure import (
     LOOKS_BACK,
     MEASUREMENT,
@@ -26,6 +25,7 @@ from lab.experiments.grammar.measure import (
     fixed_offsets,
     result,
 )
+from lab.experiments.grammar.relation_sentences import DIRECTIONS, WORDS, show_cases
 from lab.models.interventions import Head
 from lab.models.loading import LoadedModel
 from lab.questions.bets import Belief, Bet, between

@@ -17,11 +17,11 @@ from lab.evidence.verdicts import HOLDS, Because, Verdict
 from lab.experiments.needed_heads import claims
 from lab.experiments.needed_heads.ablations import ABLATIONS, without_each_head
 from lab.experiments.needed_heads.claims import EACH, MARGIN, NEEDED, MeasuredWay, TestedClaim, name_of
+from lab.experiments.needed_heads.learners_head import show_own, show_pairs
 from lab.experiments.needed_heads.measure import MEASUREMENT, PAIRS, TWIN, NeededTest, minutes, replicate, result
 from lab.experiments.needed_heads.pruning import importance
 from lab.experiments.needed_heads.sample import gains
-from lab.experiments.needed_heads.try_it import show_own, show_pairs
-from lab.figures.axes import layers_and_heads
+from lab.figures.trace_axes import layers_and_heads
 from lab.models.config import ModelConfig
 from lab.models.loading import LoadedModel
 from lab.questions.bets import Belief, Bet, between

@@ -15,7 +15,6 @@ from lab.evidence.pairs import can_be_asked
 from lab.evidence.reasons import LABELS, Wording, why
 from lab.evidence.verdicts import HOLDS
 from lab.experiments.patching import claims
-from lab.experiments.patching.cases import show_pairs
 from lab.experiments.patching.claims import (
     ALIKE,
     EARLY,
@@ -25,6 +24,8 @@ from lab.experiments.patching.claims import (
     WORKED,
     compared,
 )
+from lab.experiments.patching.example_pairs import show_pairs
+from lab.experiments.patching.learners_pair import share_map, show_own
 from lab.experiments.patching.measure import (
     MEASUREMENT,
     PAIRS,
@@ -35,7 +36,6 @@ from lab.experiments.patching.measure import (
     result,
 )
 from lab.experiments.patching.patches import SMALL, patching
-from lab.experiments.patching.try_it import share_map, show_own
 from lab.figures import choices
 from lab.models.interventions import Head
 from lab.models.loading import LoadedModel

@@ -10,10 +10,10 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from lab.analysis.tasks.few_examples import products_of
 from lab.analysis.tasks.logistic import fit
-from lab.analysis.tasks.teaching import products_of
+from lab.analysis.tasks.sentence_vectors import mark_of, together
 from lab.analysis.tasks.tuning import STEPS, Tuned, scores, tune
-from lab.analysis.tasks.vectors import mark_of, together
 from lab.analysis.words.in_blank import BLANK as HIDDEN
 from lab.analysis.words.in_blank import blank_of
 from lab.analysis.words.predictions import Candidate, candidates
@@ -22,7 +22,7 @@ from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import heatmap
 from lab.course.sentences.first import BLANK, FIRST
 from lab.course.words import quoted, share
-from lab.figures.axes import KEY, WEIGHT
+from lab.figures.trace_axes import KEY, WEIGHT
 from lab.lessons.a_task_of_your_own import LESSON
 from lab.lessons.a_task_of_your_own.mark import is_written_about, mark_in_words, mark_name
 from lab.lessons.a_task_of_your_own.trained_layer import (
@@ -43,7 +43,7 @@ from lab.ui.frame.closing import caption, meaning
 from lab.ui.frame.header import idea
 from lab.ui.parameters import TAUGHT, TAUGHT_OWN
 from lab.ui.play import LessonRun
-from lab.ui.quiz.predictions import ask_beside
+from lab.ui.quiz.step_questions import ask_beside
 from lab.ui.terms import say
 
 IDEA = f"""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from lab.analysis.tasks.teaching import Examples, learned, products_of
-from lab.analysis.tasks.vectors import brief, together
+from lab.analysis.tasks.few_examples import Examples, learned, products_of
+from lab.analysis.tasks.sentence_vectors import brief, together
 from lab.course.sentences.news import NEWS
 from lab.lessons.a_task_of_your_own import LESSON
 from lab.lessons.a_task_of_your_own.change_the_model import CAPITALS, NAMED
@@ -16,8 +16,8 @@ from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
 from lab.ui import runs
 from lab.ui.play import LessonRun
-from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
+from lab.ui.quiz.draw_check import draw_checks
 
 UNSEEN = tuple(text for pair in NEWS[len(LAB_PAIRS) :] for text in pair)  # sentences that no list has shown
 _TRUTH = tuple(place % 2 == 0 for place in range(len(UNSEEN)))

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from lab.analysis.tasks.teaching import Examples
-from lab.charts.base.tables import harmless, is_formula
+from lab.analysis.tasks.few_examples import Examples
+from lab.charts.base.chart_table import harmless, is_formula
 from lab.course.sentences.news import NEWS
 from lab.course.words import number_of, quoted
 from lab.models.encoding import clean

@@ -11,8 +11,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from lab.analysis.tasks import logistic
-from lab.analysis.tasks.probing import Array
-from lab.analysis.tasks.teaching import (
+from lab.analysis.tasks.few_examples import (
     Examples,
     LearningCurve,
     Standing,
@@ -23,13 +22,14 @@ from lab.analysis.tasks.teaching import (
     rise,
     standing,
 )
-from lab.analysis.tasks.vectors import Brief, brief, encoded, middle, together, untrained_together
+from lab.analysis.tasks.probing import Array
+from lab.analysis.tasks.sentence_vectors import Brief, brief, encoded, middle, together, untrained_together
 from lab.charts.base.figure import Figure
 from lab.charts.components.teach import TaughtSentence, Teach
 from lab.course.sentences.news import BAD, GOOD
 from lab.course.words import escaped
+from lab.figures.learning_curve import learning_curve
 from lab.figures.notebook import argument
-from lab.figures.taught import learning_curve
 from lab.lessons.a_task_of_your_own import LESSON
 from lab.lessons.a_task_of_your_own.mark import is_written_about, mark_name
 from lab.lessons.a_task_of_your_own.taught import (
@@ -65,7 +65,7 @@ from lab.ui.frame.closing import caption, meaning
 from lab.ui.frame.header import idea
 from lab.ui.parameters import TAUGHT, TAUGHT_LAB
 from lab.ui.play import LessonRun
-from lab.ui.quiz.predictions import ask_beside
+from lab.ui.quiz.step_questions import ask_beside
 from lab.ui.reports import PictureActed, SentencesKept, heard
 from lab.ui.terms import say
 

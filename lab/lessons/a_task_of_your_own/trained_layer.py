@@ -12,7 +12,7 @@ import streamlit as st
 
 from lab.analysis.tasks.probing import LabelledTask, folds
 from lab.analysis.tasks.tuning import STEPS, Tuned, tune
-from lab.course.sentences.tasks import news
+from lab.course.sentences.task_sentences import news
 from lab.figures.notebook import argument
 from lab.lessons.a_task_of_your_own.copies import Copy, copy_of, keep
 from lab.lessons.a_task_of_your_own.taught import VisitLabels

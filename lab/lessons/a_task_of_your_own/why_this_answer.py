@@ -31,7 +31,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning
 from lab.ui.frame.header import idea
 from lab.ui.play import LessonRun
-from lab.ui.quiz.predictions import ask_beside
+from lab.ui.quiz.step_questions import ask_beside
 from lab.ui.terms import say
 
 IDEA = """

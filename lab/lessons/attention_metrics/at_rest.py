@@ -10,8 +10,8 @@ import streamlit as st
 
 from lab.analysis.flow.maps import layer_map
 from lab.analysis.heads import resting
-from lab.analysis.heads.ablation import log_change
 from lab.analysis.heads.resting import effect_sizes, resting_share
+from lab.analysis.heads.switched_off import log_change
 from lab.analysis.heads.values import Values, keep_others, places_left_out
 from lab.analysis.ranks import rank_correlation
 from lab.analysis.words.masking import asked_run
@@ -30,7 +30,7 @@ from lab.questions.question import Option, Question
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning
 from lab.ui.frame.header import idea
-from lab.ui.quiz.predictions import predict
+from lab.ui.quiz.step_questions import predict
 from lab.ui.shared.heads_off import may_run
 from lab.ui.shared.one_head import OneHead
 

@@ -24,7 +24,7 @@ from lab.questions.spot import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning
 from lab.ui.frame.header import idea
-from lab.ui.quiz.predictions import predict
+from lab.ui.quiz.step_questions import predict
 from lab.ui.shared.one_head import OneHead, show_sentence
 from lab.ui.terms import say
 

@@ -9,15 +9,15 @@ import pandas as pd
 import streamlit as st
 
 from lab.analysis.heads import metrics
-from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.metrics import METRICS, Metric, Metrics, metrics_by_chance, one_head, trace_metrics
+from lab.analysis.heads.one_row import attention_map
 from lab.analysis.heads.values import Values, is_causal
 from lab.analysis.ranks import rank_correlation
 from lab.charts.cells.heatmap import Heatmap
 from lab.course.pages import bench_of
 from lab.course.sentences.looks import STORY_HEAD, is_story
 from lab.course.words import capital, head_name
-from lab.figures.metrics import all_heads, by_length, unit
+from lab.figures.metric_figures import all_heads, by_length, unit
 from lab.lessons.attention_metrics import EVERY, LESSON, MANY
 from lab.models.interventions import Head
 from lab.models.trace import Trace
@@ -29,10 +29,10 @@ from lab.questions.spot import Spot
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning, way_to
-from lab.ui.quiz.predictions import predict
+from lab.ui.page_table import show_table
+from lab.ui.quiz.step_questions import predict
 from lab.ui.shared.metric_choice import choose_metric, choose_version, found, no_choice, threshold, uniform
 from lab.ui.shared.one_head import OneHead
-from lab.ui.tables import show_table
 from lab.ui.terms import say
 
 IDEA = (

@@ -7,7 +7,7 @@ from lab.lessons.embeddings.learned_or_computed import no_row_left
 from lab.lessons.embeddings.like_words import cosine_of_one
 from lab.lessons.embeddings.position_lab import who_bit_whom
 from lab.lessons.embeddings.view import EmbeddingView
-from lab.ui.quiz.asking import draw_checks
+from lab.ui.quiz.draw_check import draw_checks
 
 
 def show(view: EmbeddingView) -> None:

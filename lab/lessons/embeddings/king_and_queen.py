@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from lab.analysis.words.neighbours import vocabulary_words
-from lab.analysis.words.word_sums import word_sum
+from lab.analysis.words.vector_sums import word_sum
 from lab.course.words import quoted
 from lab.lessons.embeddings import word_sums
 from lab.lessons.embeddings.view import EmbeddingView

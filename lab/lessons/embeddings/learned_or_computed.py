@@ -26,7 +26,7 @@ from lab.charts.base.axes import Axis, Scale
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.course.sentences.looks import is_story
 from lab.course.words import signed
-from lab.figures.embeddings import DIMENSIONS, dimension_names, stretch
+from lab.figures.embedding_figures import DIMENSIONS, dimension_names, stretch
 from lab.lessons.embeddings import LESSON
 from lab.lessons.embeddings.view import EmbeddingView, choose_dimensions
 from lab.models.loading import LoadedModel

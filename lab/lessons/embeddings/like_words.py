@@ -25,7 +25,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this
 from lab.ui.frame.header import idea
 from lab.ui.parameters import TEXT, TOKEN
-from lab.ui.quiz.predictions import ask_beside
+from lab.ui.quiz.step_questions import ask_beside
 from lab.ui.sentence import show_sentence
 from lab.ui.terms import say
 

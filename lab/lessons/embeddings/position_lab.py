@@ -16,7 +16,7 @@ from lab.charts.cells.strips import strips
 from lab.charts.marks.bars import bars
 from lab.course.sentences.looks import is_story
 from lab.course.words import quoted
-from lab.figures.embeddings import dimension_names, stretch
+from lab.figures.embedding_figures import dimension_names, stretch
 from lab.lessons.embeddings import LESSON
 from lab.lessons.embeddings.view import EmbeddingView
 from lab.models.encoding import BLANK, word_of
@@ -31,7 +31,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning
 from lab.ui.frame.header import idea
 from lab.ui.parameters import ORDER
-from lab.ui.quiz.predictions import predict
+from lab.ui.quiz.step_questions import predict
 from lab.ui.sentence import show_sentence
 from lab.ui.terms import say
 

@@ -10,9 +10,9 @@ import streamlit as st
 
 from lab.analysis.layers.embeddings import WorkedDimension, worked_dimension
 from lab.course.words import listed, signed
-from lab.figures import embeddings
-from lab.figures.embeddings import stretch
-from lab.figures.sentence import sentence
+from lab.figures import embedding_figures
+from lab.figures.embedding_figures import stretch
+from lab.figures.sentence_arcs import sentence
 from lab.lessons.embeddings import LESSON
 from lab.lessons.embeddings.segments import PAIR, segments_listed, show_segments, without_segments
 from lab.lessons.embeddings.view import EmbeddingView, choose_dimensions
@@ -27,7 +27,7 @@ from lab.ui.drawing import code, draw, draw_cells
 from lab.ui.frame.closing import meaning
 from lab.ui.frame.header import idea
 from lab.ui.parameters import DIMENSION
-from lab.ui.quiz.predictions import ask_beside
+from lab.ui.quiz.step_questions import ask_beside
 from lab.ui.sentence import show_row, show_sentence
 from lab.ui.terms import say
 from lab.ui.texts import COURSE, whose
@@ -65,7 +65,7 @@ def show(view: EmbeddingView) -> Trace:
         say(f"{view.model} {why}")
     first = choose_dimensions(view.width)
     dimension = _chosen_dimension(view, stretch(first, view.width))
-    call = partial(embeddings.summands, view.trace, view.token, first, dimension)
+    call = partial(embedding_figures.summands, view.trace, view.token, first, dimension)
     clicked = draw_cells(call, "summands")
     if clicked is not None and clicked != st.session_state.get("_clicked_dimension"):
         st.session_state["_clicked_dimension"] = clicked
@@ -123,7 +123,7 @@ def _show_norm(view: EmbeddingView, worked: WorkedDimension, first: int, dimensi
         say(NO_NORM.format(model=view.model))
         return
     say(NORM.format(value=float(view.parts["LayerNorm"][view.token, dimension])))
-    draw(partial(embeddings.layer_norm, view.trace, view.token, first, dimension), "layer-norm")
+    draw(partial(embedding_figures.layer_norm, view.trace, view.token, first, dimension), "layer-norm")
     st.latex(rf"\frac{{{worked.total:.4f} - {bracketed(norm.mean)}}}{{{norm.deviation:.4f}}} = {norm.normalized:.4f}")
     st.latex(rf"{norm.gamma:.4f} \cdot {bracketed(norm.normalized)} + {bracketed(norm.beta)} = {norm.output:.4f}")
 

@@ -6,10 +6,10 @@ from functools import partial
 
 import streamlit as st
 
-from lab.analysis.heads.attention import window
+from lab.analysis.heads.one_row import window
 from lab.course.pages import lesson_of, number
-from lab.figures import embeddings
-from lab.figures.embeddings import TOKENS
+from lab.figures import embedding_figures
+from lab.figures.embedding_figures import TOKENS
 from lab.lessons.embeddings.view import EmbeddingView, choose_dimensions
 from lab.models import forward
 from lab.ui.drawing import code, draw
@@ -35,7 +35,7 @@ def show(view: EmbeddingView) -> None:
     trace, table, n = view.trace, view.trace.model.weights.embeddings.token, len(view.trace)
     say(IDEA.format(rows=table.shape[0], width=view.width))
     show_sentence(trace, view.token)
-    draw(partial(embeddings.vectors, trace, view.token, choose_dimensions(view.width)), "vectors")
+    draw(partial(embedding_figures.vectors, trace, view.token, choose_dimensions(view.width)), "vectors")
     if n > TOKENS:
         rows = window(view.token, n, TOKENS)
         st.caption(WINDOW.format(first=rows.start + 1, last=rows.stop, n=n))

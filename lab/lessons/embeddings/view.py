@@ -8,7 +8,7 @@ from functools import cached_property
 from lab.analysis.layers.embeddings import Array, parts
 from lab.course.sentences.looks import is_story
 from lab.course.words import quoted
-from lab.figures.embeddings import DIMENSIONS
+from lab.figures.embedding_figures import DIMENSIONS
 from lab.models.trace import Trace
 from lab.ui import selection, sidebar
 from lab.ui.chosen_tokens import with_tokens

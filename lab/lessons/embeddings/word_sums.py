@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lab.analysis.words.neighbours import vocabulary_words
-from lab.analysis.words.word_sums import ids_of, score, word_sum
+from lab.analysis.words.vector_sums import ids_of, score, word_sum
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars

@@ -10,7 +10,7 @@ import streamlit as st
 
 from lab.analysis.layers.feed_forward import activation_name, bent, neuron_steps, silent
 from lab.course.words import signed
-from lab.lessons.feed_forward import LESSON, figures
+from lab.lessons.feed_forward import LESSON, neuron_figures
 from lab.lessons.feed_forward.view import FeedForwardView, choose_neuron, show_sentence
 from lab.models import forward
 from lab.questions.asking import asks
@@ -67,7 +67,7 @@ def show(view: FeedForwardView) -> None:
     function = activation_name(config.activation)
     idea(IDEA.format(inner=config.ffn_width, width=config.width, token=view.name, function=function))
     show_sentence(view)
-    draw(view.figure(figures.activation), "activation")
+    draw(view.figure(neuron_figures.activation), "activation")
     steps = neuron_steps(view.layer, config, view.token, view.neuron)
     gate = "" if steps.gate is None else GATE.format(gate=signed(steps.gate, 3), output=signed(steps.output, 3))
     active = float(bent(view.layer, config.activation, view.token)[view.neuron])
@@ -90,7 +90,7 @@ def show(view: FeedForwardView) -> None:
                 say(GATED)
     with st.expander("The neurons at every token", on_change="rerun", key="_every_token") as every:
         if every.open:
-            draw(partial(figures.neurons, view.trace, view.layer.index, view.token, view.neuron), "neurons")
+            draw(partial(neuron_figures.neurons, view.trace, view.layer.index, view.token, view.neuron), "neurons")
     code(forward.feed_forward, forward.activate, forward.gelu)
 
 

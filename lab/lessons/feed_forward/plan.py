@@ -11,7 +11,7 @@ from lab.analysis.words.predictions import candidates, prediction_at
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
-from lab.charts.marks.plan import Box, plan
+from lab.charts.marks.layer_plan import Box, plan
 from lab.course.words import in_words, quoted
 from lab.evidence import story
 from lab.lessons.feed_forward import LESSON
@@ -26,7 +26,7 @@ from lab.questions.question import Option, Question
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning
 from lab.ui.frame.header import idea
-from lab.ui.quiz.predictions import ask_beside
+from lab.ui.quiz.step_questions import ask_beside
 from lab.ui.terms import say
 
 IDEA = """

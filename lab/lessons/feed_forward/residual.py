@@ -12,7 +12,7 @@ from lab.analysis.layers.sublayers import NormSteps, layer_norms, norm_steps, su
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.cells.strips import strips
 from lab.course.words import signed
-from lab.figures import sublayers
+from lab.figures import sublayer_figures
 from lab.lessons.feed_forward import LESSON
 from lab.lessons.feed_forward.view import FeedForwardView, show_sentence
 from lab.models import forward
@@ -24,7 +24,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning
 from lab.ui.frame.header import idea
 from lab.ui.parameters import NORM
-from lab.ui.quiz.predictions import ask_beside
+from lab.ui.quiz.step_questions import ask_beside
 from lab.ui.terms import say
 
 IDEA = """
@@ -59,7 +59,7 @@ def show(view: FeedForwardView) -> None:
     """Draw how much each sublayer adds to each token, and what LayerNorm does to the sum."""
     idea(IDEA)
     show_sentence(view)
-    draw(partial(sublayers.changes, view.trace, view.token), "changes")
+    draw(partial(sublayer_figures.changes, view.trace, view.token), "changes")
     st.caption(CAPTION)
     say(WHY.format(counts=counts(view)))
     say(NORMALIZES.format(width=view.config.width, shift=SHIFT * view.config.biases))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from lab.analysis.words.masking import hide
 from lab.analysis.words.preferred import Preferred, preferred
-from lab.course.sentences.agreement import ATTRACTIONS, FORMS, Attraction
+from lab.course.sentences.subject_verb import ATTRACTIONS, FORMS, Attraction
 from lab.evidence.pairs import before
 from lab.models.encoding import encode
 from lab.models.interventions import Head, Interventions

@@ -9,16 +9,16 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from lab.analysis.heads import ablation
+from lab.analysis.heads import switched_off
 from lab.analysis.heads.values import Values
 from lab.analysis.words.preferred import Preferred
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.dots import dots
 from lab.course.pages import experiment_of
-from lab.course.sentences.agreement import ATTRACTIONS
+from lab.course.sentences.subject_verb import ATTRACTIONS
 from lab.course.words import capital, escaped, head_name
-from lab.figures.sentence import sentence
+from lab.figures.sentence_arcs import sentence
 from lab.lessons.head_specialization import LESSON
 from lab.lessons.head_specialization.attraction import AskedVerb, asked_verb, attractions, attractions_at_mean
 from lab.models.ablation import ablate_each_head
@@ -31,7 +31,7 @@ from lab.questions.question import Option, Question
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning, way_to
 from lab.ui.frame.header import idea
-from lab.ui.quiz.predictions import predict
+from lab.ui.quiz.step_questions import predict
 from lab.ui.sentence import show_row
 from lab.ui.shared.heads_off import asked_for
 from lab.ui.shared.one_head import OneHead
@@ -67,7 +67,7 @@ def show(view: OneHead) -> None:
         st.info(f"{escaped(model.id)} does not know a word of these sentences.", icon=":material/info:")
         return
     heads, count = model.config.layers * model.config.heads, len(ATTRACTIONS)
-    work = count * ablation.multiplications(model.config, len(first.trace))
+    work = count * switched_off.multiplications(model.config, len(first.trace))
     if not asked_for(work, _UNASKED, f"{heads} heads, one run each of {count} sentences", model.id):
         return
     with st.spinner("Switching off one head at a time …"):
@@ -100,7 +100,7 @@ def _show_verbs(view: OneHead, first: AskedVerb, found: tuple[Preferred, ...]) -
 def verb_forms(model: LoadedModel, layer: int, head: int) -> Figure:
     """Draw the share of “were” against “was” with each head off, one line per sentence; the given head is marked.
 
-    The sentences are :data:`lab.course.sentences.agreement.ATTRACTIONS`, read by the model. Raises
+    The sentences are :data:`lab.course.sentences.subject_verb.ATTRACTIONS`, read by the model. Raises
     ValueError for a model that cannot be asked.
     """
     found = attractions(model)

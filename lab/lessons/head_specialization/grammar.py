@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.heads.attention import attention_map
+from lab.analysis.heads.one_row import attention_map
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
 from lab.course.pages import experiment_of
-from lab.course.sentences.agreement import ATTRACTIONS
+from lab.course.sentences.subject_verb import ATTRACTIONS
 from lab.course.words import escaped, head_name, quoted
 from lab.evidence import relation_cases
 from lab.evidence.kind_rules import in_words, shipped
@@ -35,12 +35,12 @@ from lab.questions.asking import asks
 from lab.questions.basis import bet, derivable
 from lab.questions.question import Option, Question
 from lab.text.tags.pipeline import PipelineUnavailable
-from lab.text.tags.tokens import parsed
+from lab.text.tags.token_tags import parsed
 from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning, way_to
 from lab.ui.parameters import TOKEN
-from lab.ui.quiz.predictions import predict
+from lab.ui.quiz.step_questions import predict
 from lab.ui.shared.one_head import OneHead
 from lab.ui.terms import say
 

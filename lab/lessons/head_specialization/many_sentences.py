@@ -28,8 +28,8 @@ from lab.analysis.heads.values import Values
 from lab.charts.base.axes import Scale
 from lab.charts.cells.heatmap import heatmap
 from lab.course.words import aside, escaped
-from lab.figures.axes import layers_and_heads
-from lab.figures.specialization import axis_name, names_map
+from lab.figures.specialization_figures import axis_name, names_map
+from lab.figures.trace_axes import layers_and_heads
 from lab.lessons.head_specialization import AVERAGED
 from lab.lessons.head_specialization.named_patterns import above, pattern_name
 from lab.lessons.head_specialization.view import choose_part, chosen_left_out
@@ -39,16 +39,16 @@ from lab.models.trace import Trace
 from lab.models.twin import untrained_twin
 from lab.text.bundled import bundled_sentences
 from lab.text.tags.pipeline import PipelineUnavailable, pipeline
-from lab.text.tags.tokens import tagged as tagged_tokens
+from lab.text.tags.token_tags import tagged as tagged_tokens
 from lab.toy.data import as_text
 from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning
 from lab.ui.frame.header import idea
 from lab.ui.long_work import offer, serial_of
+from lab.ui.page_table import show_table
 from lab.ui.parameters import BUNDLED, MAX_CHARACTERS, MODE, SOURCE, TOY
 from lab.ui.shared.one_head import OneHead
-from lab.ui.tables import show_table
 from lab.ui.terms import say
 from lab.ui.toys import toy_runs
 from lab.ui.typed import say_shortened, shorten

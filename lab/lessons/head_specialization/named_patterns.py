@@ -23,8 +23,8 @@ from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.marks.bars import bars
 from lab.course.sentences.looks import STORY_HEAD, is_story
 from lab.course.words import beside, capital, head_name, listed, number_of, quoted, spoken
-from lab.figures import specialization
-from lab.figures.axes import layers_and_heads
+from lab.figures import specialization_figures
+from lab.figures.trace_axes import layers_and_heads
 from lab.lessons.head_specialization import LESSON, NAMED
 from lab.lessons.head_specialization.view import choose_part, chosen_left_out
 from lab.models.interventions import Head
@@ -35,9 +35,9 @@ from lab.questions.question import Option, Question
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, say_more
 from lab.ui.frame.header import idea
-from lab.ui.quiz.predictions import ask_beside
+from lab.ui.page_table import show_table
+from lab.ui.quiz.step_questions import ask_beside
 from lab.ui.shared.one_head import OneHead, show_sentence
-from lab.ui.tables import show_table
 from lab.ui.terms import say
 
 IDEA = """
@@ -87,9 +87,9 @@ def show(view: OneHead) -> None:
     idea(IDEA)
     choose_part(view)
     at, only_words = (view.layer.index, view.head), chosen_left_out(view)
-    draw(partial(specialization.named_heads, view.trace, *at, only_words), NAMED, clickable=True)
+    draw(partial(specialization_figures.named_heads, view.trace, *at, only_words), NAMED, clickable=True)
     told, story = (
-        counted(specialization.names_of(view.trace, only_words), among=only_words),
+        counted(specialization_figures.names_of(view.trace, only_words), among=only_words),
         is_story(view.trace) and only_words,
     )
     say_more(f"{told} {STORY}" if story and at == STORY_HEAD else told)
@@ -125,7 +125,7 @@ def _show_predictor(view: OneHead) -> None:
 def _show_own(view: OneHead, only_words: bool) -> None:
     """Show the chosen head's scores beside chance, the rule for a name, and the formula of each score."""
     at = view.layer.index, view.head
-    name = pattern_name(str(specialization.names_of(view.trace, only_words)[at]))
+    name = pattern_name(str(specialization_figures.names_of(view.trace, only_words)[at]))
     say(f"{capital(head_name(at))} is **{name}**.")
     scores = scores_of(trace_patterns(view.trace, only_words=only_words))[:, *at]
     numbers = dict.fromkeys(("this head", "uniform head", "best untrained head"), "%.3f")
@@ -158,7 +158,7 @@ def counted(names: NDArray[np.str_], *, among: bool = False) -> str:
 
 def neighbours(trace: Trace, only_words: bool) -> dict[str, tuple[Head, ...]]:
     """The heads with the name of a neighbour, by the pattern's id, the more heads first."""
-    names = specialization.names_of(trace, only_words)
+    names = specialization_figures.names_of(trace, only_words)
     found = {id: tuple((int(at), int(head)) for at, head in np.argwhere(names == id)) for id in NEIGHBOURS}
     return {id: heads for id, heads in sorted(found.items(), key=lambda each: -len(each[1])) if heads}
 

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from lab.analysis.heads.attention import attention_map
+from lab.analysis.heads.one_row import attention_map
 from lab.analysis.heads.specialization import (
     SPECIALIZATIONS,
     UNTAGGED,
@@ -22,7 +22,7 @@ from lab.analysis.heads.specialization import (
 from lab.analysis.heads.values import Values, is_causal
 from lab.course.sentences.looks import STORY_HEAD, is_story
 from lab.course.words import aside, capital, escaped, head_name
-from lab.figures import specialization as figures
+from lab.figures import specialization_figures
 from lab.lessons.head_specialization import LESSON
 from lab.lessons.head_specialization.view import (
     choose_part,
@@ -39,13 +39,13 @@ from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
 from lab.questions.spot import Spot
-from lab.text.tags.tokens import Tags
+from lab.text.tags.token_tags import Tags
 from lab.toy.models import is_toy
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw_plotly
 from lab.ui.frame.closing import caption, meaning
 from lab.ui.frame.header import idea
-from lab.ui.quiz.predictions import ask_beside
+from lab.ui.quiz.step_questions import ask_beside
 from lab.ui.shared.metric_choice import choose_version
 from lab.ui.shared.one_head import OneHead
 from lab.ui.terms import say
@@ -83,13 +83,13 @@ def show(view: OneHead) -> None:
         say(TOY)
     else:
         show_kinds(view, tags)
-    found = figures.profile(view.trace, view.layer.index, left_out)
+    found = specialization_figures.profile(view.trace, view.layer.index, left_out)
     if len(found.raw) < 2 or len(found.there) < 3:
         longer = "Choose a longer sentence in the sidebar" if is_toy(view.trace.model) else "Write a longer text"
         st.info(f"A radar needs two heads to compare, and three values for each. {longer}.", icon=":material/edit:")
         return
     whose = st.segmented_control("Show", [_ONE, _ALL], default=_ONE, required=True, key="_radar")
-    draw_plotly(partial(figures.radar, view.trace, *head, whose == _ALL, left_out), "radar")
+    draw_plotly(partial(specialization_figures.radar, view.trace, *head, whose == _ALL, left_out), "radar")
     caption(CAVEAT)
     if not ask_beside(LESSON, rim()):
         return

@@ -9,15 +9,15 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.analysis.heads import attention
+from lab.analysis.heads import one_row
 from lab.analysis.heads.values import Values
-from lab.charts.components.sentence import Relation, SentenceRow
+from lab.charts.components.sentence_control import Relation, SentenceRow
 from lab.evidence.relation_cases import between_words
-from lab.figures.sentence import sentence
+from lab.figures.sentence_arcs import sentence
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.text.tags.pipeline import PipelineUnavailable
-from lab.text.tags.tokens import TaggedSpan, encoding_tags, parsed
+from lab.text.tags.token_tags import TaggedSpan, encoding_tags, parsed
 from lab.ui import runs
 from lab.ui.sentence import show_row
 from lab.ui.shared.one_head import OneHead
@@ -95,7 +95,7 @@ def to_others(traced: Trace, layer: int, head: int) -> ToOthers:
     owner = [-1 if at is None else at for at in encoding_tags(traced.encoding, spans)]
     seen = sorted({at for at in owner if at >= 0})
     of_token = np.array([seen.index(at) if at >= 0 else -1 for at in owner])
-    weights = attention.attention_map(traced.layer(layer), head)[None]
+    weights = one_row.attention_map(traced.layer(layer), head)[None]
     given = between_words(weights, of_token, len(seen))[0].astype(np.float64)
     np.fill_diagonal(given, 0)
     return ToOthers(given, of_token, tuple(found[at].text for at in seen))

@@ -11,13 +11,13 @@ from lab.analysis.heads.specialization import (
     Dimension,
 )
 from lab.analysis.heads.values import Mask, keep_others
-from lab.charts.tokens.encoding import encoding_chips
+from lab.charts.tokens.encoding_chips import encoding_chips
 from lab.course.words import escaped
-from lab.figures.specialization import axis_name
+from lab.figures.specialization_figures import axis_name
 from lab.models.trace import Trace
 from lab.text.tags.english import looks_english
 from lab.text.tags.pipeline import PipelineUnavailable, spelled_out
-from lab.text.tags.tokens import Tags, trace_tags
+from lab.text.tags.token_tags import Tags, trace_tags
 from lab.toy.models import is_toy
 from lab.ui import runs, sidebar
 from lab.ui.chips import draw_chips

@@ -7,7 +7,7 @@ from lab.lessons.how_it_learns.one_step import too_far
 from lab.lessons.how_it_learns.surprise import halved
 from lab.lessons.how_it_learns.what_did_it_read import why_this_word
 from lab.ui.play import LessonRun
-from lab.ui.quiz.asking import draw_checks
+from lab.ui.quiz.draw_check import draw_checks
 
 
 def show(view: LessonRun) -> None:

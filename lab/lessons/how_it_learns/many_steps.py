@@ -13,8 +13,8 @@ from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.course.pages import step_name
 from lab.course.words import listed, share
-from lab.figures.axes import WEIGHT, tokens
-from lab.figures.toys import head_names, whole_vocabulary
+from lab.figures.toy_figures import head_names, whole_vocabulary
+from lab.figures.trace_axes import WEIGHT, tokens
 from lab.lessons.how_it_learns import LESSON, one_word_back
 from lab.lessons.how_it_learns.one_word_back import falling
 from lab.models.loading import LoadedModel
@@ -22,10 +22,10 @@ from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import bet
 from lab.questions.question import Option, Question
-from lab.questions.toys import with_blank
+from lab.questions.toy_questions import with_blank
 from lab.toy.data import as_text, letter
 from lab.toy.rules import Rule, rule_named
-from lab.toy.runs import number_run
+from lab.toy.run_of_toy import number_run
 from lab.toy.training import Snapshot, TrainingRun, chance, logits, train
 from lab.ui import runs
 from lab.ui.drawing import code, draw
@@ -33,7 +33,7 @@ from lab.ui.frame.closing import meaning
 from lab.ui.frame.header import idea
 from lab.ui.parameters import MODE, TOY, TOY_RULE
 from lab.ui.play import LessonRun
-from lab.ui.quiz.predictions import ask_beside
+from lab.ui.quiz.step_questions import ask_beside
 from lab.ui.terms import say
 from lab.ui.toys import toy_runs
 from lab.ui.toys.watched import LiveTraining

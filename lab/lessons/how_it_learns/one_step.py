@@ -17,16 +17,16 @@ from lab.lessons.how_it_learns import LESSON
 from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
-from lab.toy import one_step
+from lab.toy import gradient_step
 from lab.toy.data import letter
-from lab.toy.one_step import RATES, REACH, Slope, Weight, descent, sentences, slope
+from lab.toy.gradient_step import RATES, REACH, Slope, Weight, descent, sentences, slope
 from lab.toy.rules import hidden_id
 from lab.toy.training import Plan
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, say_more
 from lab.ui.frame.header import idea
 from lab.ui.play import LessonRun
-from lab.ui.quiz.predictions import ask_beside
+from lab.ui.quiz.step_questions import ask_beside
 from lab.ui.terms import say
 from lab.ui.toys import toy_runs
 
@@ -56,13 +56,13 @@ def show(view: LessonRun) -> None:
     _show_rate(plan)
     say(BATCH.format(count=sentences(plan)))
     ask_beside(LESSON, which_way())
-    code(one_step.slope, one_step.descent)
+    code(gradient_step.slope, gradient_step.descent)
 
 
 @st.fragment
 def _show_weight(plan: Plan) -> None:
     """Draw the loss over one weight; the slider and the button move the weight, and redraw only this part."""
-    found = one_step.weight(plan)
+    found = gradient_step.weight(plan)
     middle = round(found.value, 2)  # the ends are multiples of the step: otherwise Streamlit's slider leaves its range
     low, high = round(middle - REACH, 2), round(middle + REACH, 2)
     key = f"{_WEIGHT}.{plan.what.id}.{plan.seed}.{plan.layers}.{plan.heads}"
@@ -98,7 +98,7 @@ def name_of(plan: Plan, weight: Weight) -> str:
 
 def valley(plan: Plan, value: float) -> Figure:
     """Draw the loss over one weight, and at ``value`` a ring and a dashed line with the slope of the curve there."""
-    found, here = one_step.weight(plan), slope(plan, value)
+    found, here = gradient_step.weight(plan), slope(plan, value)
     ends = np.array([max(found.at[0], value - _TANGENT), min(found.at[-1], value + _TANGENT)])
     return curve(
         (found.at, found.losses),

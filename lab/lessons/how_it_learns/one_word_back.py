@@ -17,7 +17,7 @@ from lab.figures import attention
 from lab.lessons.how_it_learns import LESSON
 from lab.models.loading import LoadedModel
 from lab.toy.data import as_text
-from lab.toy.runs import number_run
+from lab.toy.run_of_toy import number_run
 from lab.toy.training import Plan, Snapshot, TrainingRun, logits, train
 from lab.ui import runs
 from lab.ui.drawing import code, draw

@@ -8,8 +8,8 @@ from functools import partial
 
 import numpy as np
 
+from lab.analysis.words.blank_loss import guessing, surprise, untrained_prediction
 from lab.analysis.words.predictions import Candidate, candidate, prediction_at, word_of
-from lab.analysis.words.surprise import guessing, surprise, untrained_prediction
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.marked import marked_lines

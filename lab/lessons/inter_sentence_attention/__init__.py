@@ -9,7 +9,7 @@ from lab.models.trace import Trace
 from lab.ui.page import LessonPage
 from lab.ui.parameters import FROM_SENTENCE, TO_SENTENCE
 from lab.ui.play import Parts
-from lab.ui.toys.pairs import PAIR_STEPS, pair_trace
+from lab.ui.toys.pairs_toy import PAIR_STEPS, pair_trace
 
 if TYPE_CHECKING:
     from lab.lessons.inter_sentence_attention.view import SentencesView

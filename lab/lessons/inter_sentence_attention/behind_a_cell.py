@@ -11,8 +11,8 @@ import streamlit as st
 
 from lab.analysis.flow.cuts import Cuts, Way, cut_run, is_sink
 from lab.analysis.heads.values import is_causal
-from lab.analysis.sentences.attention import AVERAGE
-from lab.analysis.sentences.split import split
+from lab.analysis.sentences.between_sentences import AVERAGE
+from lab.analysis.sentences.token_sentences import split
 from lab.analysis.words.masking import asked_run
 from lab.analysis.words.predictions import Candidate, candidates, prediction_at
 from lab.charts.base.axes import Axis, Scale
@@ -34,7 +34,7 @@ from lab.questions.basis import bet
 from lab.questions.question import Option, Question
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning, say_more
-from lab.ui.quiz.predictions import ask_beside
+from lab.ui.quiz.step_questions import ask_beside
 from lab.ui.terms import say
 
 STORY_IDEA = "*The capital is ▢.* does not say which country is meant; the sentence before it does."

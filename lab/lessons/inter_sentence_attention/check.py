@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lab.analysis.flow.cuts import Cuts, Way, cut_run
-from lab.analysis.sentences.split import split
+from lab.analysis.sentences.token_sentences import split
 from lab.analysis.words.in_blank import with_blank
 from lab.analysis.words.predictions import word_of
 from lab.course.sentences.looks import STORY_HEAD
@@ -17,11 +17,11 @@ from lab.models.interventions import Interventions
 from lab.questions.asking import asks
 from lab.questions.basis import bet, derivable
 from lab.questions.question import Option, Question
-from lab.questions.toys import pair_checks
-from lab.toy.pairs import PAIRED
+from lab.questions.toy_questions import pair_checks
+from lab.toy.letter_pairs import PAIRED
 from lab.ui import runs
-from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
+from lab.ui.quiz.draw_check import draw_checks
 
 LEADS = 0.15  # below this, no word leads
 SHOWN = ("france", "capital")

@@ -7,8 +7,8 @@ from functools import partial
 import streamlit as st
 
 from lab.analysis.heads.values import is_causal
-from lab.analysis.sentences.attention import AVERAGE, MASS, MAXIMUM, RELATIVE, between_sentences
-from lab.analysis.sentences.split import expected, split
+from lab.analysis.sentences.between_sentences import AVERAGE, MASS, MAXIMUM, RELATIVE, between_sentences
+from lab.analysis.sentences.token_sentences import expected, split
 from lab.course.sentences.looks import is_story
 from lab.course.words import capital, spoken
 from lab.figures.sentences import block, read, sentence_map
@@ -25,7 +25,7 @@ from lab.ui import sidebar
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning, say_more, try_this
 from lab.ui.parameters import MEASURE
-from lab.ui.quiz.predictions import ask_beside
+from lab.ui.quiz.step_questions import ask_beside
 from lab.ui.shared.metric_choice import choose_sinks, sinks_left_out
 from lab.ui.terms import say
 

@@ -6,8 +6,8 @@ from functools import partial
 
 import streamlit as st
 
-from lab.analysis.sentences.attention import MASS
-from lab.analysis.sentences.split import split
+from lab.analysis.sentences.between_sentences import MASS
+from lab.analysis.sentences.token_sentences import split
 from lab.figures.sentences import matrix, read
 from lab.lessons.inter_sentence_attention.row import show_tokens
 from lab.lessons.inter_sentence_attention.view import SentencesView

@@ -7,12 +7,12 @@ from functools import partial
 
 import numpy as np
 
-from lab.analysis.heads.attention import window
-from lab.analysis.sentences.split import split
+from lab.analysis.heads.one_row import window
+from lab.analysis.sentences.token_sentences import split
 from lab.charts.base.labels import direction
-from lab.charts.components.sentence import SentenceRow
+from lab.charts.components.sentence_control import SentenceRow
 from lab.course.words import head_name
-from lab.figures.sentence import DRAWN
+from lab.figures.sentence_arcs import DRAWN
 from lab.figures.sentences import behind
 from lab.lessons.inter_sentence_attention.view import SentencesView
 from lab.models.interventions import Head

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.heads.values import is_causal, places_left_out
-from lab.analysis.sentences.split import MOST, Sentences, aside, split
+from lab.analysis.sentences.token_sentences import MOST, Sentences, aside, split
 from lab.course.pages import CHECK, lesson_of
 from lab.course.sentences.looks import as_read
 from lab.course.words import escaped, named

@@ -9,7 +9,7 @@ import streamlit as st
 from lab.analysis.words import predictions
 from lab.analysis.words.predictions import Prediction, candidates
 from lab.course.words import quoted, share
-from lab.lessons.masked_language_model import figures
+from lab.lessons.masked_language_model import word_figures
 from lab.lessons.masked_language_model.view import tells_story
 from lab.ui import sidebar
 from lab.ui.drawing import draw
@@ -26,7 +26,7 @@ TRUTH = "{lead} {word}. Its probability is {p}, and it is number {rank:,} of {vo
 def show_best(view: PredictionView, prediction: Prediction, lead: str) -> None:
     """Draw the most probable words as bars, the true word in full colour; say their numbers."""
     shown = (prediction.place, prediction.truth, TOP.chosen(), prediction.temperature)
-    draw(partial(figures.best_words, view.trace, *shown), "candidates")
+    draw(partial(word_figures.best_words, view.trace, *shown), "candidates")
     first, second = candidates(prediction, 2, view.model.tokenizer)
     told = READING.format(
         first=quoted(first.word), p=share(first.probability), second=quoted(second.word), q=share(second.probability)

@@ -21,8 +21,8 @@ from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
 from lab.ui import runs
 from lab.ui.play import LessonRun
-from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
+from lab.ui.quiz.draw_check import draw_checks
 
 LOOKS = 0.5  # a head that gives a word less than half of its attention does not look there most of all
 _HEADS = (3, 5)  # the heads of layer 6, from 0, that look at the country in the course's sentence

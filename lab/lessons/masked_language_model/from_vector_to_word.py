@@ -23,7 +23,7 @@ from lab.ui.components import mount
 from lab.ui.drawing import code
 from lab.ui.frame.closing import caption, meaning, try_this
 from lab.ui.parameters import TEMPERATURE, TEXT
-from lab.ui.quiz.predictions import predict
+from lab.ui.quiz.step_questions import predict
 from lab.ui.reports import WordChosen, heard
 from lab.ui.shared.prediction import PredictionView
 from lab.ui.terms import say

@@ -22,7 +22,7 @@ from lab.course.pages import experiment_of
 from lab.course.words import escaped, quoted, spoken
 from lab.evidence import story
 from lab.evidence.story import CourseStory
-from lab.lessons.masked_language_model import LESSON, figures
+from lab.lessons.masked_language_model import LESSON, word_figures
 from lab.lessons.masked_language_model.view import tells_story
 from lab.models.encoding import TextError
 from lab.models.trace import Trace
@@ -32,10 +32,10 @@ from lab.questions.question import Option, Question
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning, try_this, way_to
 from lab.ui.long_work import serial_of, unasked
+from lab.ui.page_table import show_table
 from lab.ui.parameters import SECOND_TEXT, TEXT
-from lab.ui.quiz.predictions import predict
+from lab.ui.quiz.step_questions import predict
 from lab.ui.shared.prediction import PredictionView
-from lab.ui.tables import show_table
 from lab.ui.terms import say
 
 RIVAL = "The capital of Russia is _."
@@ -111,7 +111,7 @@ def _show_map(view: PredictionView, text: str) -> bool:
             ("exchange", serial_of(found)), "Exchange the vectors", partial(exchanged, view.trace, view.place, other)
         )
         return False
-    draw(partial(figures.one_vector, view.trace, view.place, text), "exchanged")
+    draw(partial(word_figures.one_vector, view.trace, view.place, text), "exchanged")
     is_told = tells_story(view) and text == RIVAL
     meaning(most(view.trace, view.place, other) + (f" {WRITTEN}" if is_told else ""))
     if is_told:

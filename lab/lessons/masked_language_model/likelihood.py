@@ -6,11 +6,11 @@ from functools import partial
 
 import streamlit as st
 
-from lab.analysis.words import likelihood
-from lab.analysis.words.likelihood import Likelihood, Scoring
+from lab.analysis.words import text_likelihood
 from lab.analysis.words.predictions import word_of
+from lab.analysis.words.text_likelihood import Likelihood, Scoring
 from lab.course.words import in_tex, number_of, quoted, share, signed
-from lab.lessons.masked_language_model import figures
+from lab.lessons.masked_language_model import word_figures
 from lab.models.batches import ProgressFunction
 from lab.models.trace import Trace
 from lab.ui import sidebar
@@ -46,7 +46,7 @@ def show(trace: Trace) -> Trace:
 
 
 def _show_likelihood(trace: Trace) -> None:
-    places = likelihood.scored_places(trace.model, trace.encoding)
+    places = text_likelihood.scored_places(trace.model, trace.encoding)
     say(_CAUSAL if trace.model.config.causal else _MASKED)
     if not places:
         st.info("There is no token to score here. Write a longer text.", icon=":material/edit:")
@@ -62,7 +62,7 @@ def _show_likelihood(trace: Trace) -> None:
             icon=":material/hourglass_top:",
         )
     count = None if found.finished else len(found.scores)
-    draw(partial(figures.token_scores, trace, SCORE.chosen() == PROBABILITY, count), "token-scores")
+    draw(partial(word_figures.token_scores, trace, SCORE.chosen() == PROBABILITY, count), "token-scores")
     meaning(unsure(trace, found))
     st.caption(_LIMITS)
     with sidebar.controls():
@@ -70,7 +70,7 @@ def _show_likelihood(trace: Trace) -> None:
     with st.expander("The sum, written out", icon=":material/function:", on_change="rerun", key="_sum_of_logs") as sums:
         if sums.open:
             _show_sum(found)
-    code(likelihood.likelihood, Likelihood)
+    code(text_likelihood.likelihood, Likelihood)
 
 
 def _show_scoring(trace: Trace, scoring: Scoring) -> None:
@@ -81,7 +81,7 @@ def _show_scoring(trace: Trace, scoring: Scoring) -> None:
 
 def _show_found(trace: Trace, count: int) -> Likelihood | None:
     """Return the likelihood of the tokens scored so far; a long text is scored at a click."""
-    scoring = likelihood.scoring(trace)
+    scoring = text_likelihood.scoring(trace)
     if scoring.finished:
         return scoring.latest
     if trace.model.config.causal or count <= UNASKED_UP_TO:

@@ -10,7 +10,7 @@ from lab.analysis.layers.lens import likeliest_after
 from lab.analysis.words.predictions import word_of
 from lab.course.words import escaped, quoted
 from lab.figures.choices import FITTED
-from lab.lessons.masked_language_model import figures
+from lab.lessons.masked_language_model import word_figures
 from lab.lessons.masked_language_model.view import tells_story
 from lab.models.config import CheckpointError
 from lab.models.fitted_lens import fitted_lens
@@ -49,7 +49,7 @@ def show(view: PredictionView) -> Trace:
     has_fitted = _show_damage(view)
     fitted = has_fitted and READ_WITH.chosen() == FITTED
     say(_TASK + (_FITTED if fitted else _PLAIN))
-    draw(partial(figures.lens_words, view.trace, view.place, fitted=fitted), "lens-words")
+    draw(partial(word_figures.lens_words, view.trace, view.place, fitted=fitted), "lens-words")
     meaning(found(view.trace, view.place, fitted) + (f" {WRITTEN}" if tells_story(view) else ""))
     caption(both(view.trace, view.place) if has_fitted else PLAIN)
     if has_fitted:
@@ -70,7 +70,7 @@ def _show_damage(view: PredictionView) -> bool:
 
 def _first(trace: Trace, place: int, layer: int, fitted: bool) -> tuple[str, float]:
     """Return the most probable word after a layer, in quotation marks, and its probability."""
-    read = likeliest_after(trace, place, figures.READ, fitted=fitted)
+    read = likeliest_after(trace, place, word_figures.READ, fitted=fitted)
     return quoted(word_of(trace.model.tokenizer, int(read.ids[layer, 0]))), float(read.probabilities[layer, 0])
 
 

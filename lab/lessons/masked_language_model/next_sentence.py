@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.words.next_sentence import PairsTried, next_sentence, try_pairs
+from lab.analysis.words.follows import PairsTried, next_sentence, try_pairs
 from lab.analysis.words.predictions import follows
 from lab.course.sentences.examples import FOLLOWING
 from lab.course.words import quoted, share

@@ -12,17 +12,17 @@ from lab.analysis.words.masking import asked_next
 from lab.analysis.words.predictions import next_prediction
 from lab.course.pages import CHECK
 from lab.course.sentences.looks import is_story
-from lab.figures.sentence import sentence
+from lab.figures.sentence_arcs import sentence
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.page import LessonPage
+from lab.ui.page_table import show_table
 from lab.ui.parameters import TEMPERATURE
 from lab.ui.play import LessonRun
 from lab.ui.sentence import show_row
 from lab.ui.shared.prediction import PredictionView
 from lab.ui.shared.prediction import look as look_at_place
-from lab.ui.tables import show_table
 
 # Steps that read the text as it is; the other steps ask about one place in it.
 WHOLE = ("likelihood", "next-sentence")

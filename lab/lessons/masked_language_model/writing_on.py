@@ -22,7 +22,7 @@ from lab.ui import sidebar
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning
 from lab.ui.parameters import DRAW_SEED, EVERY_WORD, TEMPERATURE, TOP_K, TOP_P
-from lab.ui.shared import masking
+from lab.ui.shared import masking_controls
 from lab.ui.shared.prediction import PredictionView
 from lab.ui.terms import say
 
@@ -75,7 +75,7 @@ def _show_text(view: PredictionView, now: Written) -> None:
     """Show the end of the text that is read, and after it, bold, the tokens that were drawn."""
     drawn = escaped(visible(now.drawn.removeprefix(" "), limit=None)) if now.drawn.strip(" ") else ""
     space = " " if now.drawn.startswith(" ") else ""
-    text = masking.reading(view.trace, view.place, until=view.place)
+    text = masking_controls.reading(view.trace, view.place, until=view.place)
     st.markdown(f"{text}{space}**\u2068{drawn}\u2069**" if drawn else f"{text} …")
     if now.over:
         st.caption(_OVER)

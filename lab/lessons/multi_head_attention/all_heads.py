@@ -13,7 +13,7 @@ from lab.charts.cells.word_grid import word_grid
 from lab.course.sentences.looks import is_story_blank
 from lab.course.words import head_name, spoken
 from lab.figures.attention import other_words
-from lab.figures.axes import layers_and_heads
+from lab.figures.trace_axes import layers_and_heads
 from lab.lessons.multi_head_attention import ROWS
 from lab.models import forward
 from lab.models.trace import Trace

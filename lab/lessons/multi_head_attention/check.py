@@ -15,8 +15,8 @@ from lab.questions.asking import asks
 from lab.questions.basis import derivable
 from lab.questions.question import Option, Question
 from lab.ui import runs
-from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
+from lab.ui.quiz.draw_check import draw_checks
 from lab.ui.shared.one_head import OneHead
 
 WANTED = """

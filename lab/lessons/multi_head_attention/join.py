@@ -24,7 +24,7 @@ from lab.questions.question import Option, Question
 from lab.questions.spot import Spot
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning
-from lab.ui.quiz.predictions import ask_beside
+from lab.ui.quiz.step_questions import ask_beside
 from lab.ui.shared.one_head import OneHead, show_sentence
 from lab.ui.terms import say
 

@@ -23,7 +23,7 @@ from lab.questions.basis import bet
 from lab.questions.question import Option, Question
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import caption, meaning, say_more
-from lab.ui.quiz.predictions import predict
+from lab.ui.quiz.step_questions import predict
 from lab.ui.sentence import show_asked
 from lab.ui.shared.one_head import OneHead
 from lab.ui.shared.prediction import cannot_predict

@@ -6,13 +6,13 @@ from functools import partial
 
 import streamlit as st
 
-from lab.analysis.heads.attention import window
+from lab.analysis.heads.one_row import window
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.cells.product import Matrix, product
 from lab.course.words import signed, spoken
-from lab.figures.axes import WEIGHT
+from lab.figures.trace_axes import WEIGHT
 from lab.lessons.self_attention import LESSON
 from lab.models import forward
 from lab.models.loading import LoadedModel
@@ -24,7 +24,7 @@ from lab.questions.spot import Spot
 from lab.toy.models import CONSTRUCTED, query_key_product
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning
-from lab.ui.quiz.predictions import predict
+from lab.ui.quiz.step_questions import predict
 from lab.ui.shared.one_head import OneHead, show_sentence
 from lab.ui.terms import say
 

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.heads.attention import attention_map
-from lab.analysis.layers.mistakes import (
+from lab.analysis.heads.one_row import attention_map
+from lab.analysis.layers.run_with_mistake import (
     PADDING,
     Broken,
     break_run,
@@ -19,14 +19,14 @@ from lab.analysis.layers.mistakes import (
     words_predicted,
 )
 from lab.course.words import named, quoted, share
-from lab.figures import mistakes
+from lab.figures import mistake_figures
 from lab.models.config import ModelConfig
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.ui.drawing import draw
+from lab.ui.page_table import show_table
 from lab.ui.parameters import MODE, TOY
 from lab.ui.shared.one_head import OneHead, draw_map, show_sentence
-from lab.ui.tables import show_table
 from lab.ui.terms import say
 
 _SCALING, _MASK, _VALUES = "no_scaling", "no_mask", "no_values"
@@ -83,7 +83,7 @@ def _show_output(view: OneHead, runs: Broken) -> None:
         f"After layer {layers}, the vector of {named(view.trace, place)} has moved by **{_length(moved[-1, place])}** "
         f"times its length. {_begins(moved.mean(axis=1))}"
     )
-    draw(partial(mistakes.moved_by_layer, runs.right, runs.broken, view.layer.index), "broken-layers")
+    draw(partial(mistake_figures.moved_by_layer, runs.right, runs.broken, view.layer.index), "broken-layers")
 
 
 def _show_word(view: OneHead, runs: Broken) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lab.analysis.heads.attention import attention_row, heaviest
+from lab.analysis.heads.one_row import attention_row, heaviest
 from lab.charts.components.row_built import RowBuilt
 from lab.course.pages import bench_of
 from lab.course.words import signed, spoken, unmarked

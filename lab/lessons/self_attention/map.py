@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from lab.analysis.heads.attention import attention_map
+from lab.analysis.heads.one_row import attention_map
 from lab.charts.base.figure import Figure
 from lab.course.sentences.looks import STORY_HEAD, is_story
 from lab.course.words import named, spoken, told_apart
@@ -20,7 +20,7 @@ from lab.questions.question import Option, Question
 from lab.questions.spot import Spot
 from lab.ui.frame.closing import caption, meaning, say_more, try_this
 from lab.ui.parameters import HEAD
-from lab.ui.quiz.predictions import predict
+from lab.ui.quiz.step_questions import predict
 from lab.ui.shared import one_head
 from lab.ui.shared.one_head import OneHead
 from lab.ui.terms import say

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lab.analysis.heads.attention import attention_row, heaviest, undivided
+from lab.analysis.heads.one_row import attention_row, heaviest, undivided
 from lab.charts.base.axes import Axis
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.course.words import spoken
 from lab.figures.attention import BARS
-from lab.figures.axes import KEY, WEIGHT
+from lab.figures.trace_axes import KEY, WEIGHT
 from lab.lessons.self_attention.map import is_story_row
 from lab.models import forward
 from lab.models.trace import Trace

@@ -6,7 +6,7 @@ from lab.lessons.tokenization import LESSON
 from lab.lessons.tokenization.pieces import unknown_sign, why_this_cut
 from lab.lessons.tokenization.tokens import in_capitals
 from lab.lessons.tokenization.view import TokenizationView
-from lab.ui.quiz.asking import draw_checks
+from lab.ui.quiz.draw_check import draw_checks
 
 
 def show(view: TokenizationView) -> None:

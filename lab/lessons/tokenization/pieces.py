@@ -7,23 +7,23 @@ from typing import Literal
 import streamlit as st
 from tokenizers import Tokenizer, models
 
-from lab.charts.tokens import tables
+from lab.charts.tokens import token_tables
 from lab.charts.tokens.ladder import lookup_chips, lookup_ladder, merge_chips, merge_ladder
 from lab.course.words import quoted
 from lab.lessons.tokenization import LESSON
-from lab.lessons.tokenization.reading import TextReading, Word, count, joined, spelled
+from lab.lessons.tokenization.lesson_input import TextReading, Word, count, joined, spelled
+from lab.lessons.tokenization.stage_texts import about_lookup, about_merge, about_uncut
 from lab.lessons.tokenization.toy import MERGE_STEP
 from lab.lessons.tokenization.view import TokenizationView, choose_word, show_explained, show_rows
-from lab.lessons.tokenization.words import about_lookup, about_merge, about_uncut
 from lab.questions.asking import asks
 from lab.questions.basis import bet, derivable
 from lab.questions.question import Option, Question
 from lab.text.tokenizers.bpe import BpeWord, byte_symbols
-from lab.text.tokenizers.steps import tokenization_steps
+from lab.text.tokenizers.explained import tokenization_steps
 from lab.text.tokenizers.wordpiece import WordSteps
 from lab.ui.chips import draw_chips
 from lab.ui.frame.closing import meaning
-from lab.ui.quiz.predictions import ask_beside
+from lab.ui.quiz.step_questions import ask_beside
 from lab.ui.terms import say
 from lab.ui.toys.toy_runs import link_to_toy
 
@@ -89,7 +89,7 @@ def _show_lookups(word: WordSteps) -> None:
     st.code(lookup_ladder(word, made), language=None, height=_height(made))
     if made == len(lookups):
         with st.expander("Every lookup as a table"):
-            show_rows(tables.lookup_table(word), "lookups")
+            show_rows(token_tables.lookup_table(word), "lookups")
 
 
 @st.fragment
@@ -101,7 +101,7 @@ def _show_merges(word: BpeWord) -> None:
     st.code(merge_ladder(word, made), language=None, height=_height(made))
     if made == total:
         with st.expander("Every merge as a table"):
-            show_rows(tables.merge_table(word), "merges")
+            show_rows(token_tables.merge_table(word), "merges")
 
 
 @asks(

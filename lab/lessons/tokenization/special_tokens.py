@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from lab.charts.tokens.encoding import encoding_chips
+from lab.charts.tokens.encoding_chips import encoding_chips
 from lab.course.words import quoted
-from lab.lessons.tokenization.reading import count
+from lab.lessons.tokenization.lesson_input import count
+from lab.lessons.tokenization.stage_texts import special_tokens
 from lab.lessons.tokenization.view import TokenizationView, show_plain
-from lab.lessons.tokenization.words import special_tokens
 from lab.models.trace import Trace
 from lab.ui.chips import draw_chips
 from lab.ui.frame.closing import meaning

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from lab.charts.tokens import tables
-from lab.charts.tokens.encoding import pre_token_chips
-from lab.lessons.tokenization.reading import count
+from lab.charts.tokens import token_tables
+from lab.charts.tokens.encoding_chips import pre_token_chips
+from lab.lessons.tokenization.lesson_input import count
+from lab.lessons.tokenization.stage_texts import STAGES
 from lab.lessons.tokenization.view import TokenizationView, choose_word, show_plain, show_rows
-from lab.lessons.tokenization.words import STAGES
 from lab.text.tokenizers.bpe import BpeSteps
-from lab.text.tokenizers.steps import TokenizationSteps
+from lab.text.tokenizers.explained import TokenizationSteps
 from lab.text.tokenizers.wordpiece import WordPieceSteps
 from lab.ui.chips import draw_chips
-from lab.ui.tables import show_table
+from lab.ui.page_table import show_table
 from lab.ui.terms import say
 
 WORDPIECE = """
@@ -43,7 +43,7 @@ def show_spellings(view: TokenizationView) -> None:
                     say(f"### {name}")
                 draw_chips(pre_token_chips(steps))
                 _show_characters(view, steps)
-                show_rows(tables.pre_token_table(steps), f"pre-tokens-{place + 1}")
+                show_rows(token_tables.pre_token_table(steps), f"pre-tokens-{place + 1}")
             if of_bytes:
                 _show_bytes(view)
 
@@ -72,7 +72,7 @@ def _show_stages(steps: WordPieceSteps) -> None:
     spans = tuple((i, i + 1) for i in range(len(steps.text)))
     for stage in steps.stages:
         title, what = STAGES[stage.name]
-        found = tables.changes(stage.before, spans, stage.after, stage.spans)
+        found = token_tables.changes(stage.before, spans, stage.after, stage.spans)
         spans = stage.spans
         if not found:
             say(f":gray[:material/remove:] **{title}** changes nothing here. {what}")
@@ -82,7 +82,7 @@ def _show_stages(steps: WordPieceSteps) -> None:
         left, right = st.columns([3, 2])
         with left:
             show_plain(stage.after)
-        right.dataframe(tables.change_table(found), hide_index=True, height="auto" if len(found) < 6 else 240)
+        right.dataframe(token_tables.change_table(found), hide_index=True, height="auto" if len(found) < 6 else 240)
     off = [title for name, (title, _) in STAGES.items() if name not in {stage.name for stage in steps.stages}]
     if off:
         say(f"This tokenizer does not use these stages: {', '.join(off).lower()}.")
@@ -93,5 +93,5 @@ def _show_bytes(view: TokenizationView) -> None:
     say(BPE.format(model=view.model))
     word = choose_word(view.reading.words)
     if word is not None:
-        show_table(tables.character_bytes_table(word.text), numbered=True)
-    show_rows(tables.byte_table(), "bytes")
+        show_table(token_tables.character_bytes_table(word.text), numbered=True)
+    show_rows(token_tables.byte_table(), "bytes")

@@ -6,13 +6,13 @@ from functools import partial
 
 import streamlit as st
 
-from lab.charts.tokens.encoding import encoding_chips
+from lab.charts.tokens.encoding_chips import encoding_chips
 from lab.course.sentences.looks import is_story
 from lab.course.words import quoted
 from lab.lessons.tokenization import LESSON
-from lab.lessons.tokenization.figures import token_table
-from lab.lessons.tokenization.reading import TextReading, count, hardest, joined, spelled
+from lab.lessons.tokenization.lesson_input import TextReading, count, hardest, joined, spelled
 from lab.lessons.tokenization.spellings import show_spellings
+from lab.lessons.tokenization.tokenization_tables import token_table
 from lab.lessons.tokenization.view import TokenizationView, show_rows
 from lab.questions.asking import asks
 from lab.questions.basis import bet, derivable
@@ -21,9 +21,9 @@ from lab.toy.data import ToyData
 from lab.ui.chips import draw_chips
 from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameters import TEXT
-from lab.ui.quiz.predictions import ask_beside
+from lab.ui.quiz.step_questions import ask_beside
 from lab.ui.terms import say
-from lab.ui.toys.steps import show_validation
+from lab.ui.toys.toy_controls import show_validation
 
 CAFES = "CAFÉ café Café"
 IDEA = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from lab.lessons.tokenization.reading import count, question
+from lab.lessons.tokenization.lesson_input import count, question
 from lab.questions.kinds import ranked
 from lab.questions.question import Option, Question
 from lab.toy.merges import BPE, MERGES, WORDPIECE, Corpus, Learned, MergeCandidate, Pieces

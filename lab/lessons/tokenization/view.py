@@ -9,20 +9,20 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from lab.charts.base.chart_table import to_csv
 from lab.charts.base.labels import visible
-from lab.charts.base.tables import to_csv
-from lab.charts.tokens import tables
-from lab.charts.tokens.encoding import encoding_chips
+from lab.charts.tokens import token_tables
+from lab.charts.tokens.encoding_chips import encoding_chips
 from lab.course.words import escaped
-from lab.lessons.tokenization.reading import TextReading, Word, hardest
+from lab.lessons.tokenization.lesson_input import TextReading, Word, hardest
 from lab.models.trace import Trace
-from lab.text.tokenizers.agreement import compare
+from lab.text.tokenizers.beside_library import compare
 from lab.ui import runs, selection
 from lab.ui.chips import draw_chips
 from lab.ui.drawing import file, take_notebook
 from lab.ui.page import LessonPage
+from lab.ui.page_table import show_table
 from lab.ui.parameters import WORD
-from lab.ui.tables import show_table
 
 _LONG = 1200  # characters
 _BOX = 460  # pixels
@@ -118,4 +118,4 @@ def _show_agreement(view: TokenizationView) -> None:
                 f"{same if wrong is None else f'Token {wrong} is the first one that differs.'}"
             )
             for each in found:
-                show_table(tables.agreement_table(each), numbered=True)
+                show_table(token_tables.agreement_table(each), numbered=True)

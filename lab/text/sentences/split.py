@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from lab.text.sentences.joins import goes_on, is_shortened
-from lab.text.tokenizers.pieces import Span
+from lab.text.tokenizers.cut_text import Span
 
 if TYPE_CHECKING:
     from nltk.tokenize.punkt import PunktSentenceTokenizer

@@ -17,8 +17,8 @@ from itertools import pairwise
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
-from lab.text.tokenizers.library import Unit, handed_over, normalized, placed, require_parts
-from lab.text.tokenizers.pieces import Piece, PieceSteps, PreToken
+from lab.text.tokenizers.cut_text import Piece, PieceSteps, PreToken
+from lab.text.tokenizers.library_words import Unit, handed_over, normalized, placed, require_parts
 
 
 @dataclass(frozen=True, slots=True)

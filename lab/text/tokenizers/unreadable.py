@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lab.text.tokenizers.pieces import Span
+from lab.text.tokenizers.cut_text import Span
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -13,8 +13,8 @@ from typing import Literal, get_args
 
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from lab.text.tokenizers.library import Unit, handed_over, normalized, placed, require_parts
-from lab.text.tokenizers.pieces import Piece, PieceSteps, PreToken, Span
+from lab.text.tokenizers.cut_text import Piece, PieceSteps, PreToken, Span
+from lab.text.tokenizers.library_words import Unit, handed_over, normalized, placed, require_parts
 
 StageName = Literal["clean_text", "handle_chinese_chars", "strip_accents", "lowercase"]
 WhyUnknown = Literal["no piece matches", "too many characters"]

@@ -15,11 +15,11 @@ from lab.evidence.reasons import rule_of
 from lab.evidence.shipped import Provenance, model_hash
 from lab.questions.bets import Bet
 from lab.ui import chosen_tokens, parameters, runs, selection
-from lab.ui.downloads import available
+from lab.ui.download_offer import available
 from lab.ui.drawing import code, draw, show_numbers
+from lab.ui.experiments.bet import is_predicted, predicted, show_answer
 from lab.ui.experiments.claim_table import frame, show_claims
 from lab.ui.experiments.experiment import Experiment
-from lab.ui.experiments.prediction import is_predicted, predicted, show_answer
 from lab.ui.frame.closing import meaning, papers
 from lab.ui.frame.header import draw_header
 from lab.ui.long_work import offer

@@ -10,7 +10,7 @@ import streamlit as st
 from lab.course.pages import LESSONS, Lesson
 from lab.ui import selection
 from lab.ui.parameters import MODE, STEP, TEACH, TOY, WAY
-from lab.ui.quiz.question import progress, remember
+from lab.ui.quiz.question_on_screen import progress, remember
 
 # The step that was opened last, and the choices then; whether the step on screen waits for an answer.
 _OPENED, _WAITS = "_step_opened", "_step_waits"

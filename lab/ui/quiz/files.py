@@ -8,7 +8,7 @@ from functools import partial
 
 import streamlit as st
 
-from lab.charts.base.picture import drawable, png
+from lab.charts.base.picture_file import drawable, png
 from lab.course.pages import lesson_of
 from lab.course.words import escaped, stopped
 from lab.models.cores import one_core

@@ -10,7 +10,7 @@ from streamlit.components.v2.types import ComponentRenderer
 
 from lab.questions.progress import MAX_BYTES
 from lab.questions.progress_file import ProgressFileError, check_size, read
-from lab.ui.quiz.question import progress, remember
+from lab.ui.quiz.question_on_screen import progress, remember
 from lab.ui.reports import FileChosen, heard
 
 _TAKEN, _SAID = "_file.taken", "_file.said"

@@ -17,7 +17,7 @@ from streamlit.components.v2.types import ComponentRenderer
 from lab.questions.progress import MAX_BYTES, LearnerProgress
 from lab.questions.progress_file import ProgressFileError, read
 from lab.ui import selection
-from lab.ui.quiz.question import progress, remember
+from lab.ui.quiz.question_on_screen import progress, remember
 from lab.ui.reports import ProgressKept, heard
 
 KEY = "keeping"

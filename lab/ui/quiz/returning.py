@@ -12,9 +12,9 @@ import streamlit as st
 from lab.questions.progress import LearnerProgress
 from lab.questions.question import Question
 from lab.ui import parameters
-from lab.ui.quiz.asking import ask_one, keep
+from lab.ui.quiz.draw_check import ask_one, keep
 from lab.ui.quiz.on_screen import OnScreen
-from lab.ui.quiz.question import progress
+from lab.ui.quiz.question_on_screen import progress
 
 MOST = 2  # questions at the end of a lesson
 

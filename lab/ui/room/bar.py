@@ -19,11 +19,11 @@ from lab.rooms.series import Own, PreparedQuestion, SeriesError, own_question, r
 from lab.rooms.server import server
 from lab.rooms.states import ROUND, Phase
 from lab.ui import chosen_tokens, parameters, runs, selection
-from lab.ui.room.asking import OFFERED, ask
+from lab.ui.room.ask_class import OFFERED, ask
 from lab.ui.room.here import AWAY, PAUSE
-from lab.ui.room.look import style
+from lab.ui.room.room_look import style
 from lab.ui.room.seat import forget_key, key_of
-from lab.ui.room.steps import change, may_ask, now, pass_said, put, show_result, show_steps
+from lab.ui.room.teacher_steps import change, may_ask, now, pass_said, put, show_result, show_steps
 
 # The questions of the page by their texts, each with its figure.
 Offered = Mapping[str, tuple[Question, Figure | None]]

@@ -9,7 +9,7 @@ from lab.rooms.rooms import RoomError
 from lab.rooms.server import server
 from lab.ui import parameters
 from lab.ui.room.seat import address_hash, keep_key
-from lab.ui.room.steps import SAID
+from lab.ui.room.teacher_steps import SAID
 
 
 def open_room() -> None:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from lab.course.pages import LESSONS, number, page_of
 from lab.course.words import escaped
+from lab.rooms.one_form import one_line
 from lab.rooms.rooms import MOST_SERIES
 from lab.rooms.series import (
     FEWEST_OPTIONS,
@@ -19,13 +20,12 @@ from lab.rooms.series import (
     read,
     written,
 )
-from lab.rooms.typed import one_line
 from lab.ui import runs
 from lab.ui.parameters import MODEL
 from lab.ui.quiz.from_file import chosen_file
 from lab.ui.room.bar import show_take
-from lab.ui.room.series import add, change_series
-from lab.ui.room.steps import SAID
+from lab.ui.room.series_controls import add, change_series
+from lab.ui.room.teacher_steps import SAID
 
 _TAKEN, _OWN = "_series.taken", "_series.own"
 _LESSONS = {lesson.id: lesson for lesson in LESSONS}

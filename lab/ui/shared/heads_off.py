@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from lab.analysis.heads import ablation
+from lab.analysis.heads import switched_off
 from lab.course.words import listed, named
 from lab.models.trace import Trace
 from lab.ui.parameters import MODE, TOY
@@ -52,7 +52,7 @@ def _asking(trace: Trace, *, first: bool) -> str:
 
 def may_run(trace: Trace) -> bool:
     """Return whether every head may be switched off in turn; if not, draw the reason, or a button that allows it."""
-    config, n, most = trace.model.config, len(trace), ablation.longest(trace.model.config, _NUMBERS)
+    config, n, most = trace.model.config, len(trace), switched_off.longest(trace.model.config, _NUMBERS)
     if n > most:
         st.info(
             f"The memory of this server is too small for {config.layers * config.heads} runs of {n} tokens. Shorten "
@@ -61,7 +61,7 @@ def may_run(trace: Trace) -> bool:
         )
         return False
     told = f"{config.layers * config.heads} heads, one run each over {n} tokens"
-    return asked_for(ablation.multiplications(config, n), _UNASKED, told, f"{hash(trace.token_ids)}.{config}")
+    return asked_for(switched_off.multiplications(config, n), _UNASKED, told, f"{hash(trace.token_ids)}.{config}")
 
 
 def asked_for(work: float, unasked: float, told: str, name: str) -> bool:

@@ -9,9 +9,9 @@ from functools import partial
 import streamlit as st
 
 from lab.analysis.words.masking import masked_run
-from lab.charts.components.machine import MachineOnPage
+from lab.charts.components.machine_picture import MachineOnPage
 from lab.course.pages import LESSONS, lesson_of
-from lab.figures.machine import around, first_watched, machine
+from lab.figures.machine_of_run import around, first_watched, machine
 from lab.models.catalogue import twin_id
 from lab.models.cores import one_core
 from lab.models.memo import kept

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import streamlit as st
 
-from lab.analysis.heads.attention import AttentionRow
+from lab.analysis.heads.one_row import AttentionRow
 from lab.charts.kept.keepable import Keepable
 from lab.course.words import capital, spoken, told_apart
 from lab.figures import attention

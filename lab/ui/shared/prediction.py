@@ -11,13 +11,13 @@ from lab.analysis.words import predictions
 from lab.analysis.words.masking import asked_next, masked_run, typed_masks
 from lab.analysis.words.predictions import Candidate, Prediction, word_of
 from lab.course.words import escaped, quoted
-from lab.figures.sentence import Looking, sentence
+from lab.figures.sentence_arcs import Looking, sentence
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui.page import OpenPage
 from lab.ui.sentence import show_row
-from lab.ui.shared import masking
+from lab.ui.shared import masking_controls
 
 _ASKED = "The model is asked about the orange blank."
 
@@ -77,12 +77,12 @@ def look(page: OpenPage, plain: Trace, of: Looking | None = None) -> PredictionV
     if plain.model.config.causal:
         return _look_ahead(page, plain, of)
     mask_id = (plain.model.mask or ("", -1))[1]
-    chosen = masking.chosen_places(plain.encoding, mask_id)
+    chosen = masking_controls.chosen_places(plain.encoding, mask_id)
     hidden = tuple(sorted({*chosen, *typed_masks(plain.encoding, mask_id)}))
-    place = masking.asked_place(hidden, hidden[0]) if hidden else None
+    place = masking_controls.asked_place(hidden, hidden[0]) if hidden else None
     trace = masked_run(plain, chosen) if chosen else plain
-    blanks = masking.Blanks(chosen, hidden, place, masking.maskable(plain.encoding, mask_id))
-    masking.show_blanks(plain, blanks, trace, None if place is None else of)
+    blanks = masking_controls.Blanks(chosen, hidden, place, masking_controls.maskable(plain.encoding, mask_id))
+    masking_controls.show_blanks(plain, blanks, trace, None if place is None else of)
     if place is None:
         st.info("Hide a word to ask the model about it.", icon=":material/visibility_off:")
         return None
@@ -104,8 +104,8 @@ def blank_view(page: OpenPage, trace: Trace, place: int, of: Looking | None = No
 def _look_ahead(page: OpenPage, plain: Trace, of: Looking | None) -> PredictionView:
     places = range(len(plain))
     start = asked_next(plain.encoding)
-    place = masking.asked_place(places, start)
-    masking.show_read(plain, place, of)
+    place = masking_controls.asked_place(places, start)
+    masking_controls.show_read(plain, place, of)
     if place == start < len(plain) - 1:
         st.caption(
             "The lab asks inside your text, before its last whole word, because the model expects a new sentence or "

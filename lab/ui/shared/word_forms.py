@@ -10,11 +10,11 @@ import streamlit as st
 
 from lab.analysis.flow.cuts import Cuts, Way
 from lab.analysis.words.masking import is_hidden
-from lab.charts.components.word_forms import ALONE, OnPage, WordForms
+from lab.charts.components.word_forms_picture import ALONE, OnPage, WordForms
 from lab.course.pages import lesson_of, number
 from lab.figures.choices import FITTED, PLAIN
 from lab.figures.forming import Forming
-from lab.figures.word_forms import word_forms
+from lab.figures.forming_word import word_forms
 from lab.models.config import CheckpointError
 from lab.models.fitted_lens import fitted_lens
 from lab.models.memo import kept

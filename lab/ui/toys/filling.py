@@ -6,16 +6,16 @@ import pandas as pd
 
 from lab.course.pages import lesson_of, number, step_name
 from lab.models.trace import Trace
-from lab.questions.toys import with_blank
+from lab.questions.toy_questions import with_blank
 from lab.toy.data import as_text
 from lab.toy.rules import rule_named
-from lab.toy.runs import number_run
+from lab.toy.run_of_toy import number_run
 from lab.ui.page import OpenPage
+from lab.ui.page_table import show_table
 from lab.ui.parameters import TOY_RULE
-from lab.ui.tables import show_table
 from lab.ui.terms import say
 from lab.ui.toys import toy_runs
-from lab.ui.toys.steps import say_trained, show_validation
+from lab.ui.toys.toy_controls import say_trained, show_validation
 
 _PURPOSE = (
     "A toy shows how a model learns to fill a blank. Its sentences are letters that follow a rule, and the model "

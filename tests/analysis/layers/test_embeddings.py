@@ -23,7 +23,7 @@ from lab.analysis.layers.embeddings import (
     worked_dimension,
 )
 from lab.models.interventions import Interventions
-from lab.models.tensors import tensor
+from lab.models.tensor_index import tensor
 from lab.models.trace import Trace, trace_encoding
 from lab.toy.models import constructed_toy, random_toy
 from tests.checkpoints import FAMILIES, Family

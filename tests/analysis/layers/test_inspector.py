@@ -13,7 +13,7 @@ import torch
 import lab
 from lab.analysis.layers import inspector
 from lab.analysis.layers.inspector import Cut, RangeError, matching, parse_range, statistics, values
-from lab.models.tensors import TRANSEASY_NAMES, catalogue, tensor_of
+from lab.models.tensor_index import TRANSEASY_NAMES, catalogue, tensor_of
 from lab.models.trace import Trace
 
 TEXT, PAIR = "The sleepy cat sat.", "It was tired."

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from lab.analysis.tasks.few_examples import learned, of_new, products_of
 from lab.analysis.tasks.halves import halves
 from lab.analysis.tasks.logistic import STRENGTH
 from lab.analysis.tasks.probing import centred
-from lab.analysis.tasks.teaching import learned, of_new, products_of
 
 
 def clouds(count: int) -> tuple[np.ndarray, list[bool]]:

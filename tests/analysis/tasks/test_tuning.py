@@ -15,10 +15,10 @@ import transformers
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lab.analysis.tasks import tuning, vectors
+from lab.analysis.tasks import sentence_vectors, tuning
+from lab.analysis.tasks.sentence_vectors import brief, mark_of, read, together, untrained_together
 from lab.analysis.tasks.tuning import scores, tune
 from lab.analysis.tasks.turning import turning
-from lab.analysis.tasks.vectors import brief, mark_of, read, together, untrained_together
 from lab.models.config import ModelConfig
 from lab.models.encoding import encode
 from lab.models.loading import LoadedModel, load_model
@@ -155,7 +155,7 @@ def test_the_untrained_twin_is_drawn_once_for_sentences_that_are_the_same_for_al
         drawn.append(model.id)
         return untrained_twin(model)
 
-    monkeypatch.setattr(vectors, "untrained_twin", drawing)
+    monkeypatch.setattr(sentence_vectors, "untrained_twin", drawing)
     first, second = (untrained_together(model, TEXTS[:3]) for _ in range(2))
     assert first is second and drawn == ["lab-bert"]
     assert first.mean == pytest.approx(brief(untrained_twin(model), TEXTS[:3]).mean, abs=1e-4)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lab
-from lab.analysis.heads.neurons import decide, score_with
+from lab.analysis.heads.query_neurons import decide, score_with
 from lab.benches.neuron_view.deciding import deciding, kept
 from lab.models.trace import Trace
 

@@ -7,9 +7,9 @@ import pytest
 
 import lab
 from lab.benches.tensors.place import drawn_at, part_of
-from lab.figures.machine import NUMBERS, machine
+from lab.figures.machine_of_run import NUMBERS, machine
 from lab.models.tensor_entries import DESCRIBED
-from lab.models.tensors import catalogue, entry_of, missing
+from lab.models.tensor_index import catalogue, entry_of, missing
 from tests.checkpoints import FAMILIES, Family
 from tests.conftest import TinyCheckpoint
 

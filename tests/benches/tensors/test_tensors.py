@@ -13,7 +13,7 @@ import pytest
 import lab
 from lab.analysis.layers.inspector import Cut, rows_of, values
 from lab.benches.tensors.tensors import MOST_COLUMNS, MOST_ROWS, csv, snippet, tensor_part
-from lab.models.tensors import catalogue
+from lab.models.tensor_index import catalogue
 from lab.models.trace import Trace
 from lab.models.twin import random_twin
 from lab.toy.models import constructed_toy, random_toy

@@ -10,12 +10,12 @@ import pytest
 
 from lab.course.words import plain
 from lab.evidence.reasons import LABELS
-from lab.experiments.explanation import page, texts, try_it
+from lab.experiments.explanation import example_texts, learners_order, page
 from lab.experiments.explanation.agreement import TELLS, OrderAgreement
+from lab.experiments.explanation.learners_order import NAMES
 from lab.experiments.explanation.measure import ExplanationTest, asked_texts, known
 from lab.experiments.explanation.methods import ATTENTION, AVERAGE, NEAR, ROLLOUT
 from lab.experiments.explanation.page import layer_chart, layer_frame
-from lab.experiments.explanation.try_it import NAMES
 from lab.models.loading import LoadedModel, load_model
 from tests.told import numbers
 
@@ -83,28 +83,28 @@ def test_the_figures_have_the_means(model_id: str) -> None:
 
 
 def test_an_order_counts_from_the_first_pick_and_the_rest_share_a_rank() -> None:
-    assert try_it.own_order([4, 0, 2], 6).tolist() == [2, 0, 1, 0, 3, 0]
+    assert learners_order.own_order([4, 0, 2], 6).tolist() == [2, 0, 1, 0, 3, 0]
 
 
 @pytest.mark.parametrize(("picked", "hits"), [([0, 1, 2], 3), ([2, 0, 1], 3), ([4, 0, 3], 1), ([4, 3, 2, 1], 3)])
 def test_picks_are_counted_beside_guessing(picked: list[int], hits: int) -> None:
     """Guessing finds k of the k most important of 5 tokens with the chance k / 5 each."""
-    said, count = try_it.found_by(picked, np.array([5.0, 4.0, 3.0, 2.0, 1.0])), len(picked)
+    said, count = learners_order.found_by(picked, np.array([5.0, 4.0, 3.0, 2.0, 1.0])), len(picked)
     assert said.startswith(f"**{hits} of your {count} tokens**") and f"find {count * count / 5:.1f} of them on" in said
 
 
 @pytest.mark.parametrize("model_id", MODELS)
 def test_the_text_to_order_is_short_and_its_tokens_are_told_apart(model_id: str) -> None:
     model, found = model_and_result(model_id)
-    asked = asked_texts(model)[try_it.example(model)][2]
-    names = try_it.token_names(model, asked)
+    asked = asked_texts(model)[learners_order.example(model)][2]
+    names = learners_order.token_names(model, asked)
     assert asked.text.startswith("This is one of my favorite places to")
     assert 8 <= len(asked.context) <= 13 and len(set(names)) == len(names) == len(asked.context)
-    one = found.texts[try_it.example(model)].importance
-    frame = try_it.order_frame(names, one, [1, 0, 2])
+    one = found.texts[learners_order.example(model)].importance
+    frame = learners_order.order_frame(names, one, [1, 0, 2])
     assert frame["leave-one-out"].abs().is_monotonic_decreasing
     assert frame.set_index("token").loc[[names[1], names[0], names[2]], "your pick"].tolist() == [1, 2, 3]
-    assert "your pick" not in try_it.order_frame(names, one, [1])
+    assert "your pick" not in learners_order.order_frame(names, one, [1])
 
 
 @pytest.mark.parametrize("model_id", MODELS)
@@ -112,7 +112,7 @@ def test_the_marked_tokens_are_the_most_important_ones(model_id: str) -> None:
     model, found = model_and_result(model_id)
     for at in range(0, 40, 10):
         asked, one = asked_texts(model)[at][2], found.texts[at].importance
-        said = texts.marked(model, asked, one)
+        said = example_texts.marked(model, asked, one)
         assert said.count(":green-background[") == 1
         same = np.abs(one.left_out).argmax() == one.scores[ATTENTION][-1].argmax()
         assert said.count(":orange-background[") == 1 - same
@@ -123,5 +123,5 @@ def test_the_marked_tokens_are_the_most_important_ones(model_id: str) -> None:
 def test_a_marked_text_stands_as_it_was_written(model_id: str) -> None:
     model, found = model_and_result(model_id)
     for (_, _, asked), one in zip(asked_texts(model), found.texts, strict=True):
-        said = texts.marked(model, asked, one.importance)
+        said = example_texts.marked(model, asked, one.importance)
         assert plain(re.sub(r":(\w+)-background\[((?:\\.|[^\]])*)\]", r"\2", said)) == " ".join(asked.text.split())

@@ -12,7 +12,7 @@ import lab
 from lab.course.words import plain
 from lab.evidence.treebank import halves
 from lab.evidence.verdicts import HOLDS, Because, Verdict
-from lab.experiments.grammar import cases, page
+from lab.experiments.grammar import page, relation_sentences
 from lab.experiments.grammar.measure import GrammarTest, RelationRow, known
 from lab.experiments.grammar.page import as_frame, line, relation_chart
 from tests.told import numbers
@@ -135,7 +135,7 @@ def test_most_relations_are_more_than_half(found: GrammarTest, better: int, opti
 
 def test_each_relation_has_a_name_of_its_own() -> None:
     assert set(page.SHORT) == set(page.WORDS) and len(set(page.SHORT.values())) == len(page.SHORT)
-    assert set(cases.NOTES) <= set(page.WORDS)
+    assert set(relation_sentences.NOTES) <= set(page.WORDS)
 
 
 def test_the_figure_has_the_rows_and_its_table_all_of_them() -> None:
@@ -155,11 +155,11 @@ def test_the_figure_has_the_rows_and_its_table_all_of_them() -> None:
 def test_every_case_shown_is_plain_and_marked(found: GrammarTest) -> None:
     b = halves()[1].sentences
     for row in found.rows:
-        shown = cases.cases_of(found, row)
+        shown = relation_sentences.cases_of(found, row)
         assert len(shown) <= row.count
         for case in shown[:20]:
             assert case.sentence in b and not re.search(r"[0-9@<>]", case.text)
-            marks = dict(re.findall(r":(\w+)-background\[([^\]]*)\]", plain(cases.marked(case))))
+            marks = dict(re.findall(r":(\w+)-background\[([^\]]*)\]", plain(relation_sentences.marked(case))))
             assert (marks["blue"], marks["green"]) == (
                 case.sentence.words[case.asked],
                 case.sentence.words[case.sought],
@@ -175,8 +175,8 @@ def test_a_link_names_the_tokens_of_the_words() -> None:
         model = lab.load_model(model_id)
         result = known(model)
         assert result is not None
-        for case in cases.cases_of(result, result.rows[1])[:5]:
+        for case in relation_sentences.cases_of(result, result.rows[1])[:5]:
             trace = lab.trace(model, case.text)
-            query = next(iter(cases.tokens_of(model, case).values()))
+            query = next(iter(relation_sentences.tokens_of(model, case).values()))
             word, label = case.sentence.words[case.asked].lower(), trace.labels[query - 1].strip("␣").lower()
             assert word.startswith(label)

@@ -12,7 +12,7 @@ import lab
 from lab.evidence.pairs import BLANK, ask
 from lab.evidence.reasons import LABELS
 from lab.evidence.verdicts import HOLDS, Verdict
-from lab.experiments.needed_heads import page, try_it
+from lab.experiments.needed_heads import learners_head, page
 from lab.experiments.needed_heads.ablations import ABLATIONS
 from lab.experiments.needed_heads.claims import EACH, FIFTH, GUESSES, HURTS, IMPORTANCE, NEEDED, ONE, PRUNED, name_of
 from lab.experiments.needed_heads.measure import MeanEffects, NeededTest, known
@@ -153,7 +153,7 @@ def test_the_map_is_of_all_pairs(found: NeededTest, model: LoadedModel) -> None:
 
 def test_what_a_link_takes_along_is_what_the_model_read(found: NeededTest, model: LoadedModel) -> None:
     for pair in found.pairs[::25]:
-        text, place, deciding = try_it.read(model, pair)
+        text, place, deciding = learners_head.read(model, pair)
         trace, asked = lab.trace(model, text), ask(model, pair)
         assert asked is not None and trace.encoding.token_ids == asked.encoding.token_ids
         assert (place, deciding) == (asked.place, asked.deciding)
@@ -164,22 +164,22 @@ def test_what_a_link_takes_along_is_what_the_model_read(found: NeededTest, model
 
 
 def test_any_head_can_be_removed_and_pairs_that_turn_come_first(found: NeededTest) -> None:
-    heads = try_it.heads_of(found)
+    heads = learners_head.heads_of(found)
     assert len(heads) == len(set(heads)) == found.effect.mean.size
     assert heads[0] == found.row(NEEDED).heads[0] and found.row(HURTS).heads[0] in heads[:2]
     for head in (heads[0], heads[-1]):
-        shown = try_it.pairs_of(found, head)
+        shown = learners_head.pairs_of(found, head)
         turned = [each.turns for each in shown]
         assert turned == sorted(turned, reverse=True) and len(shown) == len(found.pairs)
         for each in shown:
             at = found.pairs.index(each.pair)
             assert (each.plain, each.without) == (found.plain[at], found.changed[head][at])
-        assert try_it.in_sight(found, head) == shown[: min(2, sum(turned))]
+        assert learners_head.in_sight(found, head) == shown[: min(2, sum(turned))]
 
 
 def test_what_is_said_of_a_head_is_counted_by_hand(found: NeededTest) -> None:
-    head = try_it.heads_of(found)[0]
-    said = try_it.without(found, head)
+    head = learners_head.heads_of(found)[0]
+    said = learners_head.without(found, head)
     effect = found.effect
     assert numbers(said) == pytest.approx([each[head] for each in (effect.mean, effect.low, effect.high)], abs=0.0051)
     right, wins = found.plain > 0, found.changed[head] > 0
@@ -189,6 +189,6 @@ def test_what_is_said_of_a_head_is_counted_by_hand(found: NeededTest) -> None:
 
 def test_a_sentence_is_marked_with_both_forms(found: NeededTest) -> None:
     pair = found.pairs[0]
-    said = try_it.marked(pair)
+    said = learners_head.marked(pair)
     assert f":green-background[{pair.good}]" in said and f":orange-background[{pair.bad}]" in said
     assert all(word in said for word in pair.text.replace(BLANK, "").replace(".", "").split())

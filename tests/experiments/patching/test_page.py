@@ -13,7 +13,7 @@ import lab
 from lab.course.words import in_words, quoted
 from lab.evidence.reasons import LABELS
 from lab.evidence.verdicts import HOLDS
-from lab.experiments.patching import cases, page, try_it
+from lab.experiments.patching import example_pairs, learners_pair, page
 from lab.experiments.patching.claims import EARLY, SUFFICES, WORKED, flipped
 from lab.experiments.patching.measure import PatchingTest, known
 from lab.experiments.patching.own_pair import OwnPair, differing, own_contrast, own_patching
@@ -131,23 +131,23 @@ def test_every_part_of_a_pair_can_be_drawn(gpt2: LoadedModel, part: str) -> None
     two = own_contrast(gpt2, OWN)
     maps = own_patching(gpt2, two).clean_into_corrupt
     places = {choices.HEADS_WHERE_ASKED: two.place, choices.HEADS_WHERE_DIFFERENT: differing(two)[0]}
-    values = maps.heads[..., places[part]] if part in places else getattr(maps, try_it._SITE[part])
-    drawn = try_it.own_map(gpt2, OWN, part, choices.SUFFICES)
+    values = maps.heads[..., places[part]] if part in places else getattr(maps, learners_pair._SITE[part])
+    drawn = learners_pair.own_map(gpt2, OWN, part, choices.SUFFICES)
     assert drawn.shape == values.shape and np.allclose(drawn.data["value"], values.reshape(-1), atol=1e-6)
 
 
 def test_a_pair_of_one_s_own_is_drawn_as_it_is_patched(gpt2: LoadedModel) -> None:
     two = own_contrast(gpt2, OWN)
     found = own_patching(gpt2, two)
-    drawn = try_it.own_map(gpt2, OWN, choices.FFN_OUTPUT, choices.NEEDED)
+    drawn = learners_pair.own_map(gpt2, OWN, choices.FFN_OUTPUT, choices.NEEDED)
     assert np.allclose(drawn.data["value"], flipped(found.corrupt_into_clean).ffn.reshape(-1), atol=1e-6)
-    assert try_it.labels(gpt2, two)[1] == "␣boys/␣boy"
+    assert learners_pair.labels(gpt2, two)[1] == "␣boys/␣boy"
 
 
 def test_what_is_said_of_a_pair_is_in_its_maps(gpt2: LoadedModel) -> None:
     two = own_contrast(gpt2, OWN)
-    found, labels = own_patching(gpt2, two), try_it.labels(gpt2, two)
-    said = try_it.own_meaning(found, labels, two.place, choices.SUFFICES)
+    found, labels = own_patching(gpt2, two), learners_pair.labels(gpt2, two)
+    said = learners_pair.own_meaning(found, labels, two.place, choices.SUFFICES)
     stream = found.clean_into_corrupt.residual
     assert f"{quoted(labels[int(stream[1].argmax())])} alone recovers the most, {stream[1].max():.0%}" in said
     most = stream[1:].argmax(axis=1)
@@ -160,7 +160,7 @@ def test_what_is_said_of_a_pair_is_in_its_maps(gpt2: LoadedModel) -> None:
 
 
 def test_the_figure_of_an_own_pair_can_be_taken_home(gpt2: LoadedModel) -> None:
-    whole = partial(try_it.own_map, gpt2, OWN, choices.HEADS_WHERE_DIFFERENT, choices.NEEDED)
+    whole = partial(learners_pair.own_map, gpt2, OWN, choices.HEADS_WHERE_DIFFERENT, choices.NEEDED)
     setup, expression = python_of(whole)
     scope: dict[str, Any] = {}
     exec(setup, scope)
@@ -172,4 +172,4 @@ def test_a_pair_is_as_claimed_by_both_ends_of_the_residual_stream(found: Patchin
     for early, late in ((1.0, 1.0), (-1.0, 1.0), (1.0, -1.0)):
         numbers = row.numbers.copy()
         numbers[0], numbers[2] = (early, 0.0), (late, 0.0)
-        assert cases.as_claimed(replace(row, numbers=numbers)) == (early > 0 and late > 0)
+        assert example_pairs.as_claimed(replace(row, numbers=numbers)) == (early > 0 and late > 0)

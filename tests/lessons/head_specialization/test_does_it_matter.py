@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from lab.course.sentences.agreement import ATTRACTIONS, FORMS
+from lab.course.sentences.subject_verb import ATTRACTIONS, FORMS
 from lab.lessons.head_specialization.attraction import attractions, attractions_at_mean
 from lab.lessons.head_specialization.does_it_matter import strongest
 from lab.models.catalogue import EMBEDDED

@@ -17,12 +17,12 @@ import lab
 from lab.analysis.heads.shuffled_places import ORDERS, followed, with_places
 from lab.analysis.heads.specialization import SPECIALIZATIONS, specialization
 from lab.analysis.heads.swapping import Asked
-from lab.course.sentences.agreement import ATTRACTIONS
 from lab.course.sentences.looks import STORY_TEXT
+from lab.course.sentences.subject_verb import ATTRACTIONS
 from lab.evidence.kind_rules import shipped as rules
 from lab.evidence.notable import FILE, JOBS, Doing, Notable, shipped
 from lab.evidence.own_sentence import Case, cases
-from lab.figures.specialization import names_of
+from lab.figures.specialization_figures import names_of
 from lab.lessons.head_specialization import check, does_it_matter, grammar, named_patterns, radar
 from lab.models.catalogue import EMBEDDED
 from lab.models.trace import Trace

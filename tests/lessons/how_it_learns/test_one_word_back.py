@@ -10,7 +10,7 @@ import torch
 from lab.lessons.how_it_learns import one_word_back
 from lab.lessons.how_it_learns.one_word_back import LEAST, PLAN, SENTENCE, WRITTEN, one_back, said
 from lab.toy.data import as_text
-from lab.toy.runs import number_run
+from lab.toy.run_of_toy import number_run
 from lab.toy.training import TrainingRun, trained_to
 from tests.thorough import some
 

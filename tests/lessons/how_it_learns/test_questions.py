@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from lab.toy.one_step import RATES, descent, slope
+from lab.toy.gradient_step import RATES, descent, slope
 from lab.toy.training import Plan
 
 PLAN = Plan("turns", 1, 8, 8, 0, 2)

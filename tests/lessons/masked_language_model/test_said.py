@@ -13,16 +13,16 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 import lab
-from lab.analysis.words.likelihood import likelihood
+from lab.analysis.words.follows import try_pairs
 from lab.analysis.words.masking import masked_run
-from lab.analysis.words.next_sentence import try_pairs
 from lab.analysis.words.predictions import prediction_at, word_of
 from lab.analysis.words.sampling import SamplingSettings, sample
+from lab.analysis.words.text_likelihood import likelihood
 from lab.course.sentences.examples import EXAMPLES, FOLLOWING
 from lab.course.sentences.looks import STORY_TEXT
 from lab.course.words import quoted
 from lab.evidence import story
-from lab.lessons.masked_language_model import figures, hide_words, learns_of_france, logit_lens
+from lab.lessons.masked_language_model import hide_words, learns_of_france, logit_lens, word_figures
 from lab.lessons.masked_language_model.from_vector_to_word import MANY
 from lab.lessons.masked_language_model.likelihood import unsure
 from lab.lessons.masked_language_model.next_sentence import counted
@@ -117,7 +117,7 @@ def test_a_lens_is_said_as_their_head_reads(model: str) -> None:
 
 def test_until_layer_5_the_country_decides_and_the_blank_brings_nothing() -> None:
     """The map itself is held to Hugging Face in tests/analysis/layers/test_exchanged.py."""
-    found = figures.one_vector(STORY, BLANK, learns_of_france.RIVAL).values
+    found = word_figures.one_vector(STORY, BLANK, learns_of_france.RIVAL).values
     assert (found[:-1, COUNTRY] > 0.5).all() and found[-1, BLANK] > 0.5
     elsewhere = np.delete(found, [COUNTRY, BLANK], axis=1)
     assert max(elsewhere.max(), found[:-1, BLANK].max(), found[-1, COUNTRY]) < 0.005  # 0.00 on the page
@@ -130,7 +130,7 @@ def test_until_layer_5_the_country_decides_and_the_blank_brings_nothing() -> Non
 def test_of_the_keys_the_blank_learns_before_the_last_layer() -> None:
     """What the step offers to try shows another layer: the last one is no rule."""
     text, second = learns_of_france.KEYS
-    found = figures.one_vector(run("lab-minilm", text), 6, second).values
+    found = word_figures.one_vector(run("lab-minilm", text), 6, second).values
     assert (found[:5, 2] > 0.5).all() and (found[5:, 6] > 0.5).all() and found[5, 2] < 0.01
 
 

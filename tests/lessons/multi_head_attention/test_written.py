@@ -29,7 +29,7 @@ from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from lab.models.trace import Trace
 from lab.questions.spot import Spot
 from lab.toy.models import constructed_toy
-from lab.toy.runs import number_run
+from lab.toy.run_of_toy import number_run
 
 BLANK, FRANCE, HEADS, WIDTH = 6, 4, 12, 32
 RUSSIA = STORY_TEXT.replace("France", "Russia")

@@ -17,7 +17,7 @@ from lab.analysis.words.masking import asked_run, masked_run
 from lab.analysis.words.predictions import predictions
 from lab.benches.compare.comparable import hidden
 from lab.evidence.pairs import can_be_asked
-from lab.figures.machine import machine
+from lab.figures.machine_of_run import machine
 from lab.models.batches import run_batch
 from lab.models.encoding import Encoding, TextError, encode, padded
 from lab.models.families.registry import FAMILIES

@@ -143,9 +143,8 @@ WORD = Listed("word", "")
 CARD = Listed("card", "", kept=False)
 # The prepared sentence whose words were counted in the texts that taught the embedded models.
 GAP = Listed("gap", "")
-# Words, vectors and their positions. ``sense`` is a word with two meanings, ``word_sum`` a, b, c of a − b + c.
+# Words, vectors and their positions. ``sense`` is a word with two meanings.
 SENSE = Listed("sense", "")
-WORD_SUM = TextParameter("word_sum", "king man woman queen", longest=80)
 SEGMENTS: Buttons[SegmentChange] = Buttons("segments", "all 0", ("all 0", "swapped", "left out"))
 ORDER: Buttons[Order] = Buttons("order", "reversed", ("reversed", "shuffled", "moved on by one"))
 PE_LENGTH = Slider("pe_length", 64, 8, 512)

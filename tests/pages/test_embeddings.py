@@ -104,14 +104,6 @@ def test_a_pair_is_run_again_with_other_segments() -> None:
     assert "A (id 0) is tokens 1 to 9, B (id 1) is tokens 10 to 17" in words(at) and "Write a blank (_)" in words(at)
 
 
-def test_words_are_added_where_there_are_words() -> None:
-    at = open_step("like-words", "_king_and_queen")
-    assert "the nearest to the sum is" in words(at)
-    at.text_input(key="word_sum").set_value("zzqq man woman queen").run()
-    assert "has no token for" in words(at)
-    assert "king − man" not in words(open_step("like-words", mode="Toy"))
-
-
 def test_what_a_family_lacks_is_said(offer: Offer) -> None:
     name = offer("gpt2")
     assert "segment A" not in words(open_step("sum", model=name))

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from lab.front.first_minute import _TYPED
 from lab.ui.parameter_kinds import TextParameter
 from lab.ui.parameters import BLANK_TEXT, PARAMETERS
-from tests.pages.apptest import reveal, unfold, visit, words
+from tests.pages.apptest import reveal, visit, words
 from tests.thorough import some
 
 OWN = {"blank": "The dog likes to _ at night."}
@@ -21,7 +21,7 @@ def typed(at: AppTest, key: str, text: str) -> AppTest:
 
 
 def opened(page: str | None, link: dict[str, str]) -> AppTest:
-    return unfold(reveal(visit(page, **link)), "_king_and_queen")
+    return reveal(visit(page, **link))
 
 
 FIELDS = [
@@ -29,7 +29,6 @@ FIELDS = [
     ("3_Self-attention.py", {"step": "map"}, "pair", 4000),
     ("3_Self-attention.py", {"mode": "Toy"}, "toy_own", 64),
     ("1_Tokenization.py", {"mode": "Toy", "step": "Use it"}, "toy_word", 40),
-    ("2_Embeddings.py", {"step": "like-words"}, "word_sum", 80),
     ("55_Compare.py", {}, "other_text", 4000),
     ("21_Glossary.py", {}, "look_up", 60),
     (None, OWN, _TYPED, 400),
@@ -70,12 +69,6 @@ def test_a_link_too_long_is_cut_in_the_address_too() -> None:
 def test_more_than_one_blank_is_said(blanks: str, said: bool) -> None:
     at = visit(None, blank=f"My cat likes {blanks} in the sun.")
     assert ("asks about the first" in words(at)) == said
-
-
-def test_more_words_than_the_sum_reads_are_said() -> None:
-    at = opened("2_Embeddings.py", {"step": "like-words"})
-    assert "first four" not in words(at)
-    assert "first four" in words(typed(at, "word_sum", "king man woman queen prince"))
 
 
 @pytest.mark.parametrize("page", [None, "3_Self-attention.py", "1_Tokenization.py", "9_Masked_language_model.py"])

@@ -12,7 +12,6 @@ from lab.course.words import listed, place_of, quoted, signed
 from lab.figures import near_words
 from lab.figures.near_words import NAMED, in_table
 from lab.lessons.embeddings import LESSON
-from lab.lessons.embeddings.king_and_queen import show_word_sums
 from lab.lessons.embeddings.view import EmbeddingView
 from lab.models.encoding import encode
 from lab.models.loading import LoadedModel
@@ -62,9 +61,6 @@ def show(view: EmbeddingView) -> None:
         st.latex(formula)
     if not view.of_toy:
         _show_a_day(view)
-        with st.expander("Can words be added? king − man + woman", on_change="rerun", key="_king_and_queen") as sums:
-            if sums.open:
-                show_word_sums(view)
     code(nearest_in_table)
 
 

@@ -95,4 +95,4 @@ def show(trace: Trace, place: int, sentence: str) -> None:
             about = "Asked about the machine" if figure is None else f"Asked about {quoted(sentence)}"
             here = {BLANK_TEXT.name: sentence}
             drawn = None if figure is None else figure()
-            offer("course", replace(asked, about=about), "_first_class", here, figure=drawn)
+            offer("course", replace(asked, about=about), "_first_class", drawn, link=here)

@@ -10,11 +10,11 @@ The JSON has version :data:`VERSION`, UTF-8, at most :data:`MAX_BYTES`::
                 "chosen": "…", "why_chosen": "…", "right": "…", "why_right": "…", "correct": false,
                 "link": {"text": "…"}}}}},
      "predictions": {"self-attention/map": {"0a1b…": 2, "2c3d…": null}},
-     "shown": {"self-attention": {"number": 0, "asked": ["4e5f…"], "seen": ["4e5f…"], "tries": {"4e5f…": [1, 0]}}}}
+     "tries": {"self-attention": {"4e5f…": [1, 0]}}}
 
 Steps are named by their ids. A check is null until answered. Only a missed check keeps its texts; its link is null if
-the sentence was too long. Predictions and the checks on screen name a question by its key; a prediction that was
-skipped is null. A toy's checks have "toy." before their names. All texts are plain text, never Markdown.
+the sentence was too long. Predictions and the options tried in checks name a question by its key; a prediction that
+was skipped is null. A toy's checks have "toy." before their names. All texts are plain text, never Markdown.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from lab.questions.question import Question
 LAB, VERSION = "Inside BERT", 3
 MAX_BYTES = 64_000
 TOY = "toy."
-# The number of questions kept, for one prediction and for a lesson's earlier checks.
-PREDICTIONS_KEPT, SEEN_KEPT = 6, 30
+# The number of questions kept, for one prediction and for a list of checks.
+PREDICTIONS_KEPT, TRIED_KEPT = 6, 30
 # The most characters of one text, and of all values of a link together; a longer text is cut.
 LONGEST = 600
 # The largest number of characters in the name of a check or a parameter.
@@ -88,38 +88,20 @@ class Count:
 
 
 @dataclass(frozen=True)
-class CheckList:
-    """The checks that are on screen, each named by its key, and the options tried, in their order.
-
-    ``number`` counts how often the learner wanted new checks; ``seen`` are the keys that were on screen so far. An
-    option is kept by :meth:`lab.questions.question.Question.kept_as`.
-    """
-
-    number: int
-    asked: tuple[str, ...]
-    seen: tuple[str, ...]
-    tries: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-
-    def tried(self, key: str, option: int) -> CheckList:
-        """Return these checks with one more option tried; each option is kept once."""
-        tries = tuple(dict.fromkeys((*self.tries.get(key, ()), option)))
-        return replace(self, tries={**self.tries, key: tries})
-
-
-@dataclass(frozen=True)
 class LearnerProgress:
     """By (lesson id, name): the steps that are done, by their ids, and the first answer to a check (None: not yet).
 
     A step is done when its question was answered or shown, its figure was used, or the learner went on from it.
 
     ``predictions``, by the step, have the option chosen for each question, by its key (None: skipped); a step whose
-    figure was seen without a question has no predictions. ``shown``, by a list's name, are the checks on screen.
+    figure was seen without a question has no predictions. ``tries``, by the name of a list of checks and the key of a
+    question, are the options tried, in their order, as :meth:`lab.questions.question.Question.kept_as` names them.
     """
 
     done: frozenset[Key] = frozenset()
     checks: Mapping[Key, Answer | None] = field(default_factory=dict)
     predictions: Mapping[str, Mapping[str, int | None]] = field(default_factory=dict)
-    shown: Mapping[str, CheckList] = field(default_factory=dict)
+    tries: Mapping[str, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
 
     @property
     def first_tries(self) -> Mapping[Key, bool]:
@@ -164,9 +146,12 @@ class LearnerProgress:
         """Return this progress without the predictions of a step, so that the step asks again."""
         return replace(self, predictions={name: each for name, each in self.predictions.items() if name != step})
 
-    def showing(self, name: str, now: CheckList) -> LearnerProgress:
-        """Return this progress with these checks on screen, under the name of their list."""
-        return replace(self, shown={**self.shown, name: replace(now, seen=now.seen[-SEEN_KEPT:])})
+    def tried(self, name: str, key: str, option: int) -> LearnerProgress:
+        """Return this progress with one more option of a check tried; each option is kept once."""
+        known = dict(self.tries.get(name, {}))
+        known[key] = tuple(dict.fromkeys((*known.pop(key, ()), option)))
+        latest = dict(list(known.items())[-TRIED_KEPT:])
+        return replace(self, tries={**self.tries, name: latest})
 
     def count(self, lesson: Lesson) -> Count:
         """The learner's progress in a lesson, without what was done with its toy."""
@@ -184,19 +169,19 @@ class LearnerProgress:
     def merged(self, other: LearnerProgress) -> LearnerProgress:
         """Return this progress with additions from ``other``.
 
-        An answer or prediction that both have is not replaced. If both have a list of checks, the list with more
-        tries stays on screen.
+        An answer or prediction that both have is not replaced. Of a check that was tried in both, the longer list of
+        tries stays.
         """
         checks = {key: self.checks.get(key) or answer for key, answer in other.checks.items()}
         predictions = {
             step: {**other.predictions[step], **self.predictions.get(step, {})} for step in other.predictions
         }
-        shown = {name: _more_tried(self.shown.get(name), each) for name, each in other.shown.items()}
+        tries = {name: _longer(self.tries.get(name, {}), each) for name, each in other.tries.items()}
         return LearnerProgress(
             self.done | other.done,
             {**self.checks, **checks},
             {**self.predictions, **predictions},
-            {**self.shown, **shown},
+            {**self.tries, **tries},
         )
 
     def to_json(self) -> str:
@@ -223,16 +208,14 @@ class LearnerProgress:
         for (lesson, name), answer in self.checks.items():
             entry(lesson)["checks"][name] = None if answer is None else _written(answer)
         predictions = {step: dict(choices) for step, choices in self.predictions.items()}
-        shown = {name: {**vars(each), "tries": dict(each.tries)} for name, each in self.shown.items()}
-        content = {"lessons": lessons, "predictions": predictions, "shown": shown}
+        tries = {name: dict(tried) for name, tried in self.tries.items()}
+        content = {"lessons": lessons, "predictions": predictions, "tries": tries}
         return json.dumps({"lab": LAB, "version": VERSION, **content}, ensure_ascii=False, separators=(",", ":"))
 
 
-def _more_tried(one: CheckList | None, other: CheckList) -> CheckList:
-    """Return the list of checks with more tries; the first list if both have the same number."""
-    if one is None:
-        return other
-    return other if sum(map(len, other.tries.values())) > sum(map(len, one.tries.values())) else one
+def _longer(one: Mapping[str, tuple[int, ...]], other: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    """Of each check the longer list of tries; the first list if both are equally long."""
+    return {key: max(one.get(key, ()), other.get(key, ()), key=len) for key in {**one, **other}}
 
 
 def _written(answer: Answer) -> dict[str, object]:

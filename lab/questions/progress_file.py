@@ -17,10 +17,8 @@ from lab.questions.progress import (
     LONGEST,
     LONGEST_NAME,
     MAX_BYTES,
-    SEEN_KEPT,
     VERSION,
     Answer,
-    CheckList,
     LearnerProgress,
 )
 
@@ -45,8 +43,8 @@ class ProgressFileError(ValueError):
 _Text = Annotated[str, Field(max_length=LONGEST)]
 _Name = Annotated[str, Field(max_length=LONGEST_NAME)]
 _Key = Annotated[str, Field(pattern="^[0-9a-f]{12}$")]  # of a question
-_Keys = Annotated[list[_Key], Field(max_length=SEEN_KEPT)]
 _Option = Annotated[int, Field(ge=0, lt=_OPTIONS)]
+_Tries = Annotated[dict[_Key, Annotated[list[_Option], Field(max_length=_OPTIONS)]], Field(max_length=MOST)]
 
 
 class _Part(BaseModel):
@@ -93,15 +91,9 @@ class _Lesson(_Part):
 
 
 class _Shown(_Part):
-    number: Annotated[int, Field(ge=0, lt=10**6)]
-    asked: _Keys
-    seen: _Keys
-    tries: Annotated[dict[_Key, Annotated[list[_Option], Field(max_length=_OPTIONS)]], Field(max_length=MOST)] = {}
+    """A list of checks as it was kept until November 2026, beside what was on screen."""
 
-    @property
-    def value(self) -> CheckList:
-        tries = {key: tuple(tried) for key, tried in self.tries.items()}
-        return CheckList(self.number, tuple(self.asked), tuple(self.seen), tries)
+    tries: _Tries = {}
 
 
 class _File(_Part):
@@ -109,7 +101,13 @@ class _File(_Part):
     version: int
     lessons: Annotated[dict[_Name, Any], Field(max_length=MOST)]  # a lesson is read only if the lab has it
     predictions: Annotated[dict[_Name, dict[_Key, _Option | None]], Field(max_length=_PREDICTED)] = {}
+    tries: Annotated[dict[_Name, _Tries], Field(max_length=MOST)] = {}
     shown: Annotated[dict[_Name, _Shown], Field(max_length=MOST)] = {}
+
+    def tried(self) -> dict[str, dict[str, tuple[int, ...]]]:
+        """The options tried in each list of checks."""
+        lists = {name: shown.tries for name, shown in self.shown.items()} | self.tries
+        return {name: {key: tuple(options) for key, options in tries.items()} for name, tries in lists.items()}
 
 
 def read(data: bytes) -> tuple[LearnerProgress, tuple[str, ...]]:
@@ -143,12 +141,12 @@ def read(data: bytes) -> tuple[LearnerProgress, tuple[str, ...]]:
             for name, each in lesson.checks.items()
         },
         file.predictions,
-        {name: shown.value for name, shown in file.shown.items()},
+        file.tried(),
     )
     if version == _OLD:
         answers = len(found.first_tries) + sum(map(len, found.predictions.values()))
         return LearnerProgress(found.done), (WRITTEN_ANEW.format(answers=answers),) * bool(answers)
-    parts = (file, *lessons.values(), *file.shown.values())
+    parts = (file, *lessons.values())
     unknown = [name for part in parts for name in part.unknown()]
     unknown += [*(id for id in file.lessons if id not in known), *(step for id, step in steps if step not in known[id])]
     return found, _notes(unknown)

@@ -10,7 +10,6 @@ from lab.course.pages import CHECK_STEP, Lesson, lesson_of, number
 from lab.course.words import escaped
 from lab.questions.progress import Answer
 from lab.ui import chosen_tokens, parameters, runs, selection
-from lab.ui.quiz.draw_check import ask_about
 from lab.ui.quiz.from_file import offer_file
 from lab.ui.quiz.keeping import start_afresh
 from lab.ui.quiz.on_screen import about
@@ -57,21 +56,16 @@ def _missed(lesson: Lesson, answer: Answer, index: int) -> None:
             return
         if answer.link:  # a written question is about no sentence of the learner
             st.caption(about(answer.link))
-        label, icon, take = (
-            f"Back to this question in lesson {number(lesson)}",
-            ":material/arrow_forward:",
-            (lesson, answer.link),
-        )
-        if st.button(label, key=f"_missed.{index}", icon=icon, type="tertiary", on_click=_take, args=take):
+        label, icon = f"Back to this question in lesson {number(lesson)}", ":material/arrow_forward:"
+        if st.button(label, key=f"_missed.{index}", icon=icon, type="tertiary", on_click=_take, args=(answer.link,)):
             selection.open_page(lesson, CHECK_STEP)
 
 
-def _take(lesson: Lesson, link: Mapping[str, str]) -> None:
-    """Select the sentence and the place that the check was about, and ask the check about them again."""
+def _take(link: Mapping[str, str]) -> None:
+    """Select the sentence and the place that the check was about."""
     if link:
         selection.take(link, runs.model_ids())
         chosen_tokens.forget()
-        ask_about(lesson.id, link)
 
 
 def keep() -> None:

@@ -28,7 +28,7 @@ def check(at: AppTest, index: int = 0) -> Radio[int]:
 
 def asked(at: AppTest, *keys: str) -> list[list[str]]:
     """The checks of the lesson and those of earlier lessons that return, or those whose key begins so."""
-    keys = keys or ("_check.", "_earlier.")
+    keys = keys or ("_check.",)
     return [[radio.label, *radio.options] for radio in at.radio if radio.key and radio.key.startswith(keys)]
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lab.course.pages import CHECK_STEP, LESSONS, Lesson
 from lab.questions.question import Option, Question
 from lab.ui.parameters import TOY
-from lab.ui.quiz.on_screen import OnScreen
+from lab.ui.quiz import draw_check
 from tests.pages.apptest import visit
 from tests.sentences import STORY
 
@@ -30,15 +31,15 @@ def test_two_options_leave_nothing_to_try_again() -> None:
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
 def test_every_check_of_a_lesson_has_a_hint(lesson: Lesson, monkeypatch: pytest.MonkeyPatch) -> None:
-    pools: list[Question] = []
-    now = OnScreen.now.__func__  # type: ignore[attr-defined]
+    asked: list[Question] = []
 
-    def noted(cls: type[OnScreen], pool: list[Question], *rest: object) -> OnScreen:
-        pools.extend(pool)
-        return now(cls, pool, *rest)
+    def noted(lesson: str, number: int, question: Question, *rest: Any) -> None:
+        asked.append(question)
+        ask_one(lesson, number, question, *rest)
 
-    monkeypatch.setattr(OnScreen, "now", classmethod(noted))
+    ask_one = draw_check.ask_one
+    monkeypatch.setattr(draw_check, "ask_one", noted)
     for given in VISITS:
         visit(Path(lesson.page).name, step=CHECK_STEP, **{**TEXTS, **given})
-    assert pools
-    assert {each.id for each in pools if len(each.options) > 2 and not each.hint_after_wrong} == set()
+    assert asked
+    assert {each.id for each in asked if len(each.options) > 2 and not each.hint_after_wrong} == set()

@@ -15,9 +15,8 @@ from lab.questions.progress import (
     LONGEST,
     MAX_BYTES,
     PREDICTIONS_KEPT,
-    SEEN_KEPT,
+    TRIED_KEPT,
     Answer,
-    CheckList,
     Count,
     LearnerProgress,
     answer_to,
@@ -39,19 +38,13 @@ keys = st.tuples(st.sampled_from(IDS), names)
 steps = st.sampled_from([(lesson.id, step.id) for lesson in LESSONS for step in lesson.steps])
 wordings = st.text("0123456789abcdef", min_size=12, max_size=12)
 options = st.integers(0, 9)
-shown = st.builds(
-    CheckList,
-    number=st.integers(0, 99),
-    asked=st.lists(wordings, max_size=3).map(tuple),
-    seen=st.lists(wordings, max_size=4).map(tuple),
-    tries=st.dictionaries(wordings, st.lists(options, max_size=4, unique=True).map(tuple), max_size=3),
-)
+tries = st.dictionaries(wordings, st.lists(options, max_size=4, unique=True).map(tuple), max_size=3)
 progresses = st.builds(
     LearnerProgress,
     done=st.frozensets(steps, max_size=8),
     checks=st.dictionaries(keys, st.none() | answers, max_size=6),
     predictions=st.dictionaries(names, st.dictionaries(wordings, st.none() | options, max_size=4), max_size=4),
-    shown=st.dictionaries(names, shown, max_size=3),
+    tries=st.dictionaries(names, tries, max_size=3),
 )
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
@@ -145,16 +138,21 @@ def test_a_prediction_that_is_skipped_keeps_its_answer_and_the_oldest_wording_go
     assert "first" not in progress.predictions["a"] and len(progress.predictions["a"]) == PREDICTIONS_KEPT
 
 
-def test_of_two_lists_of_checks_the_one_that_was_tried_more_stays() -> None:
-    fresh, tried = (
-        CheckList(0, ("a",), ("a",)),
-        CheckList(1, ("b",), ("a", "b")).tried("b", 1).tried("b", 0).tried("b", 1),
-    )
-    assert tried.tries == {"b": (1, 0)}
-    one, other = LearnerProgress().showing("x", fresh), LearnerProgress().showing("x", tried)
-    assert one.merged(other).shown == other.merged(one).shown == {"x": tried}
-    many = CheckList(0, ("a",), tuple(map(str, range(99))))
-    assert LearnerProgress().showing("x", many).shown["x"].seen == many.seen[-SEEN_KEPT:]
+def test_of_a_check_that_was_tried_twice_the_longer_list_of_tries_stays() -> None:
+    one = LearnerProgress().tried("x", "a", 2).tried("x", "b", 0)
+    other = LearnerProgress().tried("x", "b", 1).tried("x", "b", 0).tried("x", "b", 1).tried("y", "a", 1)
+    assert other.tries == {"x": {"b": (1, 0)}, "y": {"a": (1,)}}
+    assert one.merged(other).tries == other.merged(one).tries == {"x": {"a": (2,), "b": (1, 0)}, "y": {"a": (1,)}}
+    for i in range(TRIED_KEPT):
+        one = one.tried("x", str(i), 0)
+    assert list(one.tries["x"]) == list(map(str, range(TRIED_KEPT)))
+
+
+def test_what_was_tried_before_lists_were_kept_otherwise_comes_back() -> None:
+    key = "0123456789ab"
+    kept = {"self-attention": {"number": 2, "asked": [key], "seen": [key], "tries": {key: [1, 0]}}}
+    progress, notes = read(file_of({}, shown=kept))
+    assert progress.tries == {"self-attention": {key: (1, 0)}} and not notes
 
 
 def test_a_toy_s_checks_are_kept_and_not_counted() -> None:
@@ -227,9 +225,8 @@ def test_one_wrong_value_anywhere_is_read_or_refused_with_a_sentence(data: st.Da
         (file_of({}, predictions={"a/Map": {"0123456789ab": True}}), "Map.*valid integer"),
         (file_of({}, predictions={"a/Map": {"<b>": 1}}), "match pattern"),
         (file_of({}, predictions={str(i): {} for i in range(301)}), "at most 300"),
-        (file_of({}, shown={"a": {"number": -1, "asked": [], "seen": []}}), "number.*greater than or equal to 0"),
-        (file_of({}, shown={"a": {"number": 0, "asked": ["x"] * 31, "seen": []}}), "at most 30"),
-        (file_of({}, shown={"a": {"number": 0, "asked": [], "seen": [], "tries": {"0123456789ab": [-1]}}}), "tries"),
+        (file_of({}, tries={"a": {"0123456789ab": [-1]}}), "tries.*greater than or equal to 0"),
+        (file_of({}, tries={"a": {"0123456789ab": [1] * 11}}), "tries.*at most 10"),
         (file_of(content_of({**RIGHT, "correct": "yes"})), "correct.*valid boolean"),
     ],
     ids=lambda value: value[:24] if isinstance(value, str) else "",

@@ -12,7 +12,6 @@ from lab.course.words import escaped
 from lab.figures.attention import attention_map
 from lab.lessons.self_attention.map import most_attended
 from lab.questions.course_systems import moodle_xml
-from lab.questions.progress import CheckList
 from lab.questions.spot import Spot
 from lab.ui.quiz.files import exercises
 from lab.ui.quiz.on_screen import OnScreen
@@ -38,9 +37,10 @@ def test_a_question_about_a_map_has_it_as_a_picture() -> None:
     spots = (Spot(trace, layer, head, 1, 1) for layer in range(6) for head in range(12))
     spot, question = next((spot, found) for spot in spots if (found := most_attended(spot)) is not None)
     drawn = {question.id: partial(attention_map, trace, spot.layer, spot.head)()}
-    link = {"text": CAT, "layer": "3"}
-    kept = OnScreen((question,), drawn, 7, "layer 3, head 1", (), link, CheckList(0, (question.key,), ()))
-    (made,) = exercises(kept, "https://lab.example/Self-attention?layer=3")
+    shown = {"text": CAT, "layer": "3"}
+    (made,) = exercises(
+        OnScreen((question,), drawn, "layer 3, head 1"), shown, "https://lab.example/Self-attention?layer=3"
+    )
     assert made.picture.startswith(PNG)
     assert made.alt == drawn[question.id].heading, "the numbers could give the answer away"
     assert made.about.endswith(
@@ -48,5 +48,5 @@ def test_a_question_about_a_map_has_it_as_a_picture() -> None:
     )
     read = ET.fromstring(moodle_xml([made], "x"))[1]
     assert "https://lab.example" in (read.findtext("questiontext/text") or "")
-    (toy,) = exercises(OnScreen((question,), {}, 7, "", (), {"mode": "Toy"}, kept.listed), "")
+    (toy,) = exercises(OnScreen((question,)), {"mode": "Toy"}, "")
     assert toy.about.startswith("In the lab, with a toy. ") and not toy.picture

@@ -1,4 +1,4 @@
-"""A reveal is per question, model and sentence; checks and what was filled in stay until one asks for new ones."""
+"""A reveal is per question, model and sentence; checks and what was filled in stay while one looks around."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from streamlit.testing.v1 import AppTest
 
 from lab.course.pages import lesson_of
 from lab.course.words import quoted
-from lab.questions.question import Option, Question
+from lab.lessons.open_lesson import written
+from lab.questions.question import Question
 from lab.ui.quiz import on_screen
-from lab.ui.quiz.on_screen import OnScreen
 from tests.pages.apptest import turn_to, visit, words
 from tests.sentences import CAT
 
@@ -64,6 +64,12 @@ def checks(at: AppTest) -> list[tuple[str, object]]:
     return [(radio.label, radio.value) for radio in at.radio if str(radio.key).startswith("_check.")]
 
 
+def questions(at: AppTest) -> list[Question]:
+    """The written questions on screen, in their order."""
+    by_prompt = {each.prompt: each for each in written(lesson_of("self-attention"))}
+    return [by_prompt[label] for label, _ in checks(at)]
+
+
 def to(at: AppTest, step: str) -> AppTest:
     turn_to(at, step)
     return at
@@ -81,32 +87,13 @@ def test_checks_stay_while_step_and_page_change() -> None:
     at.switch_page("pages/1_Tokenization.py").run()
     at.query_params["step"] = "Check"
     at.switch_page(f"pages/{PREDICTS}").run()
-    assert checks(at) == answered and "New questions" not in buttons(at)
-
-
-def test_new_questions_about_a_toy_are_offered_if_there_are_others() -> None:
-    at = to(visit("1_Tokenization.py", mode="Toy", toy_weights="Constructed"), "check")
-    first = checks(at)
-    if "New questions" in buttons(at):
-        press(at, "New questions")
-        assert {label for label, _ in checks(at)} != {label for label, _ in first}
-
-
-def test_new_questions_of_the_same_sentence_are_others_first() -> None:
-    def question(name: str) -> Question:
-        return Question(name, name, (Option("yes", "why", correct=True), Option("no", "why not")))
-
-    pool = [question(name) for name in "abcd"]
-    first = OnScreen.now(pool, 3, 0, "", {})
-    second = OnScreen.now(pool, 3, 0, "", {}, first)
-    assert [each.id for each in first.questions] == ["a", "b", "c"]
-    assert [each.id for each in second.questions] == ["d", "a", "b"] and second.listed.number == 1
+    assert checks(at) == answered
 
 
 def test_a_wrong_answer_gets_a_hint_and_a_second_wrong_one_its_explanation() -> None:
     at = visit(PAGE, step="Check", text=TEXTS[0], layer="2", head="3")
     keys = [str(radio.key) for radio in at.radio if str(radio.key).startswith("_check.")]
-    kept = at.session_state["_asked.self-attention"].questions[0]
+    kept = questions(at)[0]
     wrong = [place for place in range(len(kept.options)) if place != kept.answer]
     at.radio(key=keys[0]).set_value(wrong[0]).run()
     hint = kept.hint_after_wrong
@@ -118,14 +105,14 @@ def test_a_wrong_answer_gets_a_hint_and_a_second_wrong_one_its_explanation() -> 
     assert said.startswith(kept.options[wrong[1]].why) and right.text in said and right.why in said and not at.warning
     at.radio(key=keys[0]).set_value(kept.answer).run()
     assert [box.value for box in at.success] == [kept.options[kept.answer].why]
-    at.radio(key=keys[1]).set_value(at.session_state["_asked.self-attention"].questions[1].answer).run()
+    at.radio(key=keys[1]).set_value(questions(at)[1].answer).run()
     assert len(at.success) == 2 and at.session_state["progress"].count(lesson_of("self-attention")).right == 1
 
 
 def test_right_at_the_second_try_is_said_and_does_not_count_as_the_first() -> None:
     at = visit(PAGE, step="Check", text=TEXTS[0], layer="2", head="3")
     key = next(str(radio.key) for radio in at.radio if str(radio.key).startswith("_check."))
-    kept = at.session_state["_asked.self-attention"].questions[0]
+    kept = questions(at)[0]
     at.radio(key=key).set_value((kept.answer + 1) % len(kept.options)).run()
     at.radio(key=key).set_value(kept.answer).run()
     said, why = at.success[0].value, kept.options[kept.answer].why

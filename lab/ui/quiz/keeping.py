@@ -26,7 +26,7 @@ _AFRESH = "_keeping_afresh"  # when the learner started afresh for the last time
 _COOKIE = "inside-bert-progress"
 _PATIENCE = 3.0  # seconds after which a page is drawn although a browser has not told what it keeps
 # Prefixes of the session's keys for questions, their answers, and a progress file.
-_ANSWERS = ("_asked.", "_predict.", "_beside.", "_check.", "_earlier.", "_file.")
+_ANSWERS = ("_predict.", "_beside.", "_check.", "_file.")
 
 
 def awaits_progress() -> bool:

@@ -1,64 +1,26 @@
-"""The checks on screen, which are kept with their sentence, so that they stay while the learner looks around."""
+"""The questions on screen at the end of a lesson, and how their subject is named."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from lab.charts.base.figure import Figure
 from lab.course.words import quoted
-from lab.questions.progress import CheckList
-from lab.questions.question import Question, selected
-from lab.ui import parameters, selection
-
-# The figures drawn beside questions, by the question's id.
-Figures = Mapping[str, Callable[[], Figure]]
+from lab.questions.question import Question
+from lab.ui import parameters
 
 
 @dataclass(frozen=True)
 class OnScreen:
-    """The checks of a lesson as they were asked, and the selection that they were asked about.
+    """Questions at the end of a lesson, and the figures that a class sees beside them, by the question's id.
 
-    ``listed`` is what the learner's progress keeps of them. ``run`` is :func:`lab.ui.selection.what_runs` at the time
-    of asking, ``link`` the whole selection, ``of`` the layer and head. ``done``: the learner wants new checks.
+    ``of`` names the layer and head that the questions about a run are about.
     """
 
     questions: tuple[Question, ...]
-    figures: Mapping[str, Figure]
-    seed: int
-    of: str
-    run: tuple[object, ...]
-    link: Mapping[str, str]
-    listed: CheckList
-    done: bool = False
-
-    @classmethod
-    def now(
-        cls, pool: Sequence[Question], most: int, seed: int, of: str, figures: Figures, before: OnScreen | None = None
-    ) -> OnScreen:
-        """Draw new checks from ``pool``; checks that were not seen ``before`` come first."""
-        seen = () if before is None else before.listed.seen
-        drawn = selected(pool, len(pool), seed)
-        drawn = sorted(drawn, key=lambda question: question.key in seen)[:most]
-        keys = tuple(question.key for question in drawn)
-        number = 0 if before is None else before.listed.number + 1
-        return cls._of(drawn, seed, of, figures, CheckList(number, keys, tuple(dict.fromkeys((*seen, *keys)))))
-
-    @classmethod
-    def again(
-        cls, pool: Sequence[Question], seed: int, of: str, figures: Figures, listed: CheckList
-    ) -> OnScreen | None:
-        """Return the checks on screen before a reload; None unless ``pool`` has all of them."""
-        known = {each.key: each for each in selected(pool, len(pool), seed)}
-        if not listed.asked or not known.keys() >= set(listed.asked):
-            return None
-        return cls._of([known[key] for key in listed.asked], seed, of, figures, listed)
-
-    @classmethod
-    def _of(cls, drawn: Sequence[Question], seed: int, of: str, figures: Figures, listed: CheckList) -> OnScreen:
-        drawn_beside = {each.id: figures[each.id]() for each in drawn if each.id in figures}
-        run = selection.what_runs(selection.current())
-        return cls(tuple(drawn), drawn_beside, seed, of, run, selection.link(), listed)
+    figures: Mapping[str, Figure] = field(default_factory=dict)
+    of: str = ""
 
 
 _SHOWN = 120  # characters of a text that a caption names

@@ -10,10 +10,9 @@ from collections.abc import Iterable
 import streamlit as st
 
 from lab.questions.progress import LearnerProgress
-from lab.questions.question import Question
+from lab.questions.question import Question, selected
 from lab.ui import parameters
-from lab.ui.quiz.draw_check import ask_one, keep
-from lab.ui.quiz.on_screen import OnScreen
+from lab.ui.quiz.draw_check import ask_one
 from lab.ui.quiz.question_on_screen import progress
 
 MOST = 2  # questions at the end of a lesson
@@ -43,12 +42,10 @@ def bring_back(lesson: str, earlier: Iterable[Question]) -> None:
     """Ask again what was answered wrong in ``earlier`` lessons: nothing about a toy, nor of a class."""
     if parameters.TEACH.chosen() or parameters.MODE.chosen() == parameters.TOY:
         return
-    name = f"{lesson}.earlier"
-    kept = OnScreen.now(missed(progress(), earlier, lesson)[:MOST], MOST, 0, "", {})
-    keep(name, kept)
-    if kept.questions:
+    questions = selected(missed(progress(), earlier, lesson), MOST)
+    if questions:
         st.subheader("Once more")
         st.caption("You answered this wrong in an earlier lesson.")
-        for number, question in enumerate(kept.questions, start=1):
+        for number, question in enumerate(questions, start=1):
             with st.container(border=True):
-                ask_one(lesson, number, question, kept, name, "_earlier")
+                ask_one(lesson, number, question, f"{lesson}.earlier")

@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from lab.questions.progress import TOY
 from lab.questions.question import Question, hashed, lettered, reordered
 from lab.ui import parameters, selection
+from lab.ui.drawing import seen
 from lab.ui.quiz.done import awaits_answer, did, step_on_screen
 from lab.ui.quiz.question_on_screen import COMMIT, choose, list_options, progress, remember
 from lab.ui.room.ask_class import offer, reveal
@@ -114,7 +115,7 @@ def _shown_to_class(lesson: str, question: Question, run: str, where: str) -> bo
             list_options(question)
             with st.container(horizontal=True):
                 st.button(reveal(), key=f"{name}.reveal", on_click=state.reveal, args=(run, asked))
-                offer(lesson, question, name)
+                offer(lesson, question, name, seen())
         return False
     with st.container(border=known, horizontal=True, vertical_alignment="center"):
         if known:

@@ -11,7 +11,6 @@ from lab.charts.base.figure import Figure
 from lab.figures.attention import place
 from lab.questions.question import Question
 from lab.ui import address, parameters, selection
-from lab.ui.drawing import seen
 from lab.ui.quiz.on_screen import about
 from lab.ui.room.here import code_here
 from lab.ui.room.seat import key_of, told
@@ -24,21 +23,20 @@ def offer(
     lesson: str,
     question: Question,
     key: str,
-    link: Mapping[str, str] | None = None,
+    figure: Figure | None,
     of: str = "",
-    figure: Figure | None = None,
+    link: Mapping[str, str] | None = None,
 ) -> None:
     """Draw, for the teacher of a room, the buttons that ask the class; for others, the button that opens a room.
 
-    ``link`` and ``of`` mean the same as in a check, unless the question itself says what it is about. The class sees
-    ``figure``, or the last figure above.
+    The class sees ``figure``. ``of`` names the layer and head that the question is about, and ``link`` leads to it, by
+    default to what is on screen; unless the question itself says what it is about.
     """
     code = code_here()
     if not key_of(code):
         if not code or told(code) is not None:
             st.button("Open a room", key=f"{key}.open", icon=":material/groups:", on_click=_open)
         return
-    figure = seen() if figure is None and link is None else figure
     shown = dict(selection.link() if link is None else link)
     if not of and {"layer", "head"} <= address.shown().keys():
         of = place(parameters.LAYER.chosen() - 1, parameters.HEAD.chosen() - 1)

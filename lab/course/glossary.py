@@ -55,7 +55,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"formula": r"V"}),
         ("token id", "The number of a token in the vocabulary. It says nothing about meaning: 4 is not closer to 5 "
          "than to 900.", {"also": ("token ids", "id", "ids")}),
-        ("subword", "A part of a word that is a token of its own, as *##ing* in *play ##ing*. Rare words are made of "
+        ("subword", "A part of a word that is a token of its own, as *##s* in *parisian ##s*. Rare words are made of "
          "several pieces.", {"paper": "Sennrich et al. 2016", "also": ("subwords", "piece", "pieces")}),
         ("WordPiece", "BERT’s way to split a word: take the longest token that it begins with, then go on with the "
          "rest. *##* marks a piece that continues a word.", {"paper": "Wu et al. 2016", "also": ("##",)}),
@@ -66,8 +66,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          "drops accents.", {}),
         ("pre-token", "A part of a text between white space and punctuation, before words are split into pieces.",
          {"also": ("pre-tokens",)}),
-        ("special token", "A token that is not part of the text. The model adds it as a mark: it puts [CLS] at the "
-         "start, [SEP] at the end of a text.", {"paper": _DEVLIN, "also": ("special tokens",)}),
+        ("special token", "A token that is a mark and no word. The tokenizer puts [CLS] at the start and [SEP] at the "
+         "end of a text; [MASK] stands for a hidden word.", {"paper": _DEVLIN, "also": ("special tokens",)}),
         ("[CLS]", "BERT’s first token, a mark that belongs to no word. In training, its last vector had to show "
          "whether a second text follows the first.", {"paper": _DEVLIN}),
         ("[SEP]", "BERT’s mark at the end of a text, and between two texts of a pair.", {"paper": _DEVLIN}),
@@ -75,8 +75,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"paper": _DEVLIN}),
     ),
     "embeddings": (
-        ("vector", "A list of numbers that holds what the model knows about a token. The vectors of all tokens have "
-         "the same length.", {"formula": r"x \in \mathbb{R}^d", "also": ("vectors",)}),
+        ("vector", "A list of numbers that stands for a token, as far as the model has read. The vectors of all tokens "
+         "have the same length.", {"formula": r"x \in \mathbb{R}^d", "also": ("vectors",)}),
         ("dimension", "One place in a vector. The number of dimensions is the width of the model.",
          {"formula": r"d", "also": ("dimensions", "width")}),
         ("embedding", "The vector of a token, a position or a segment that the model looks up in a table before its "
@@ -270,8 +270,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("learning rate", "How far a step of training goes; in gradient descent, by the gradient times this factor. If "
          "it is too large, a step jumps over the valley of the loss.",
          {"formula": r"\eta", "also": ("learning rates",)}),
-        ("batch", "The sentences that one step of training reads. The step follows the gradient of their mean loss.",
-         {"also": ("batches",)}),
+        ("batch", "The sentences that one step of training reads. The step goes against the gradient of their mean "
+         "loss.", {"also": ("batches",)}),
         ("optimizer", "The rule that turns gradients into moves of the weights, such as AdamW.",
          {"paper": "Loshchilov & Hutter 2019", "also": ("optimizers",)}),
     ),

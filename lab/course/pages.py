@@ -75,6 +75,8 @@ class Step:
         "causal" or "masked" if only such models have the step, "" if every model has it.
     own_words
         Whether the step brings its own words, and does not read the sentence on the page.
+    own_head
+        Whether the step chooses the head itself, and does not show the head that a learner has chosen.
     text
         The step's own example, which takes the place of the course's sentence there; "" if it needs none.
     instead
@@ -91,6 +93,7 @@ class Step:
     minutes: StrictInt | None = None
     models: Literal["", "causal", "masked"] = ""
     own_words: StrictBool = False
+    own_head: StrictBool = False
     text: Text = ""
     instead: Text = ""
     not_for_toys: NotForToys | None = None

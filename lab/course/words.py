@@ -129,7 +129,7 @@ def with_minus(text: str) -> str:
 
 def percent(probability: float) -> str:
     """Write a probability in whole percents; 0 and 100 mean that the probability is exactly 0 or 1."""
-    if 0 < probability < 0.005:
+    if 0 < probability < 0.01:
         return "<1%"
     return ">99%" if 0.995 <= probability < 1 else f"{probability:.0%}"
 

@@ -85,6 +85,11 @@ class OpenPage:
         """Whether the step on screen reads neither the page's sentence nor a head that one could choose."""
         return False
 
+    @property
+    def brings_its_own_head(self) -> bool:
+        """Whether the step on screen chooses its head itself."""
+        return False
+
     def gone(self) -> Mapping[str, NotForToys]:
         """Return the steps that are left out because the page reads a toy; no steps on other pages."""
         return {}
@@ -189,7 +194,7 @@ class OpenPage:
     def head_controls(self, trace: Trace, first: FirstHead = look_head) -> tuple[int, int]:
         """Draw the layer and head selectors in the sidebar; returns both from 0. ``first`` finds the initial choice."""
         found, config = begin(trace, first), trace.model.config
-        if self.brings_its_own_words:
+        if self.brings_its_own_words or self.brings_its_own_head:
             return min(parameters.LAYER.chosen(), config.layers) - 1, min(parameters.HEAD.chosen(), config.heads) - 1
         with sidebar.controls():
             left, right = st.columns(2)
@@ -266,6 +271,10 @@ class LessonPage(OpenPage):
     @property
     def brings_its_own_words(self) -> bool:
         return sidebar.brings_its_own_words(self.lesson)
+
+    @property
+    def brings_its_own_head(self) -> bool:
+        return sidebar.brings_its_own_head(self.lesson)
 
     def _lead_in(self, step: Step) -> None:
         """Say what the short way leaves out before a step."""

@@ -8,14 +8,14 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from lab.course.pages import Page, page_path
+from lab.course.pages import Lesson, Page, page_path
 from lab.course.words import escaped, quoted
 from lab.models.encoding import clean
 from lab.ui import parameters
 from lab.ui.address import here, names_of
 from lab.ui.parameter_kinds import Parameter, TextParameter, drawn, whole_number
 from lab.ui.parameters_of_a_run import Counted, Listed, Model, PlaceParameter
-from lab.ui.texts import is_begun, put_texts
+from lab.ui.texts import is_begun, left_behind, put_texts
 
 _NOTES, _ASKED = "selection.notes", "asked."
 _BY_NAME: Mapping[str, Parameter[Any]] = {each.name: each for each in parameters.PARAMETERS}
@@ -149,9 +149,11 @@ def open_page(page: Page, step: str = "") -> None:
     """Leave for another page, or for the ``step`` of that name on it, and take the selection along.
 
     The address has to name the parameters without a widget on this page. The other parameters go along in
-    the session, and Streamlit raises an error if the address names them, too.
+    the session, and Streamlit raises an error if the address names them, too. The choices that another lesson begins
+    without stay out of the address: a widget would begin with them.
     """
-    named = {name: value for name, value in link(page).items() if name not in drawn()}
+    apart = drawn() | (left_behind(page.id) if isinstance(page, Lesson) else frozenset())
+    named = {name: value for name, value in link(page).items() if name not in apart}
     st.switch_page(page_path(page.page), query_params=named | ({parameters.STEP.name: step} if step else {}))
 
 

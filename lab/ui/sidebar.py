@@ -148,6 +148,11 @@ def brings_its_own_words(lesson: Lesson) -> bool:
     )
 
 
+def brings_its_own_head(lesson: Lesson) -> bool:
+    """Return whether the step that comes chooses its head itself."""
+    return any(step.own_head for step in lesson.steps if step.name == _coming(lesson))
+
+
 def _begin_texts(opened: Lesson | Bench | None) -> str:
     """Choose the sentence of the page, and return the one with which it begins."""
     if not isinstance(opened, Lesson):

@@ -39,6 +39,7 @@ _PLACES = "_places_of_texts"  # the places chosen in the course's text and in th
 SEEN = "_tokens_seen"  # the tokens of the last screen, among which a chosen word is found again
 FIRST_HEAD = "_first_head"  # the head with which a page began
 _IN_TEXT: tuple[Parameter[Any], ...] = (TOKEN, KEY_TOKEN, MASKED, PLACE)
+_OF_HEAD = (LAYER, HEAD)
 _ASKS, _TYPED, _WHOSE = "_asks_own_text", "_own_typed", "_whose"
 
 
@@ -82,10 +83,22 @@ def _lesson(at: str) -> str:
     return at.partition("/")[0]
 
 
+def left_behind(lesson: str) -> frozenset[str]:
+    """The names of the choices that do not go along to a ``lesson``, which begins with its own head and tokens.
+
+    They go along to the lesson that is on screen, with a text that a button has put in place, before a class, and with
+    a toy.
+    """
+    same = _lesson(st.session_state.get(_AT, "")) in ("", lesson)
+    if same or _PUT in st.session_state or TEACH.chosen() or MODE.chosen() == TOY:
+        return frozenset()
+    return frozenset(each.name for each in (*_OF_HEAD, *_IN_TEXT, NEURON))
+
+
 def _forget_places() -> None:
     for parameter in (*_IN_TEXT, NEURON):
         parameter.set(parameter.default)
-    for choice in (LAYER, HEAD):
+    for choice in _OF_HEAD:
         choice.forget()
     for name in (FIRST_HEAD, SEEN):
         st.session_state.pop(name, None)
@@ -206,7 +219,7 @@ def _look_back() -> None:
     """Choose the head with which the page began, and no token or neuron. The widgets are on screen, so they are set."""
     for parameter in (*_IN_TEXT, NEURON):
         parameter.set(parameter.default)
-    for choice, first in zip((LAYER, HEAD), st.session_state[FIRST_HEAD][1], strict=True):
+    for choice, first in zip(_OF_HEAD, st.session_state[FIRST_HEAD][1], strict=True):
         if first is not None:
             choice.set(first)
     st.session_state.pop(SEEN, None)
@@ -215,5 +228,5 @@ def _look_back() -> None:
 def _looks_elsewhere() -> bool:
     """Return whether the learner has chosen another head, layer or neuron than the one with which a page began."""
     begun = st.session_state.get(FIRST_HEAD)
-    shown = tuple(st.session_state.get(each.name) for each in (LAYER, HEAD))
+    shown = tuple(st.session_state.get(each.name) for each in _OF_HEAD)
     return begun is not None and (shown != begun[1] or bool(NEURON.chosen()))

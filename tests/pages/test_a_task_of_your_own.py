@@ -141,7 +141,7 @@ def test_own_sentences_are_trained_only_while_they_are_chosen() -> None:
     at = visit(PAGE, step="teach-it", taught=OWN)
     add(at, "".join(f"I love thing {i}.\tlove\nI hate thing {i}.\thate\n" for i in range(9)))
     turn_to(at, "change-the-model")
-    assert "of your own sentences are learned" in words(at)
+    assert "sentences of your own are learned" in words(at)
     turn_to(at, "teach-it")
     at.segmented_control(key="taught").set_value("The lab’s").run()
     turn_to(at, "change-the-model")

@@ -48,3 +48,19 @@ def test_another_head_that_is_tried_keeps_the_word_of_the_question_and_comes_alo
     assert looks(at)[0] == before
     head = at.selectbox(key="head").value
     assert click(at, "_next_step").selectbox(key="head").value == head != 3
+
+
+def test_a_sentence_that_was_tried_leaves_no_word_of_its_own_behind() -> None:
+    at = visit(PAGE, step="vectors")
+    at.button(key="_try").click().run()  # *the* is the token on screen
+    click(at, "_next_step")
+    at = reveal(at)
+    assert sentence_of(at)[0]["labels"][looks(at)[0]] == "france"
+
+
+def test_another_lesson_begins_with_its_own_head_whatever_was_chosen_before_a_check() -> None:
+    at = visit("4_Multi-head_attention.py", step="find-the-head")
+    at.button(key="_show_target").click().run()
+    assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (1, 3)
+    at = click(click(at, "_next_step"), "_next_page")
+    assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (6, 4)

@@ -53,7 +53,7 @@ RIGHT = {
     "why-divided": "So that texts of different length can be compared",
     "rests-and-works": "Without 6-4: it rests in most rows, but not in the blank’s",
     # Head specialization
-    "rim": "Of what goes to words, no other head of the layer gives names more",
+    "rim": "Of what its rows give to words, no other head of the layer gives names a larger share",
     "share-or-preference": "Names",
     "by-place": "At the token that now has the place before",
     "beats-kinds": "The rule",

@@ -48,7 +48,8 @@ from lab.ui.terms import say
 
 IDEA = f"""
 So far, only the **classifier** has learned. Now {STEPS} steps, like those of lesson 10, also move the weights of the
-model’s **last layer**. {{learned}} of {{whose}} are learned, and the other {{tested}} test what was learned."""
+model’s **last layer**. {{learned}} of {{count}} {{whose}} are learned, and the other {{tested}} test what was
+learned."""
 BEFORE = """
 A classifier on the unchanged model gets {before} of {tested} new sentences right from {mark}, and {mean} from
 the mean of the words."""
@@ -59,14 +60,15 @@ right: {gained} are newly right, {lost} newly wrong. From the mean of the words,
 PRICE = "**The price.** *{text}* Before, the model’s best word was {first} ({p}). Now it is {now} ({q})."
 CAPTION = """
 Every other layer and the vocabulary head are as they were. Usual fine-tuning moves all weights (Devlin et al. 2019,
-§4.1)."""
+§3.2)."""
 
 
 def show(view: LessonRun) -> None:
     """Train the last layer at a click; then show the gain, the vectors that moved and the forgotten capitals."""
     model, found = view.trace.model, chosen_split()
-    whose = "your own sentences" if found.own else "the lab’s sentences with good and bad news"
-    idea(IDEA.format(learned=len(found.learned), whose=whose, tested=len(found.tested)))
+    whose = "sentences of your own" if found.own else "sentences of the lab with good and bad news"
+    learned, tested = len(found.learned), len(found.tested)
+    idea(IDEA.format(learned=learned, count=learned + tested, whose=whose, tested=tested))
     if TAUGHT.chosen() == TAUGHT_OWN and not found.own:
         st.caption(f"You have too few of your own: {ENOUGH} of each label are needed (in “Teach it”).")
     now = show_with_trained(model, found, "changed", partial(changed, model, found))
@@ -202,8 +204,8 @@ def better_or_luck() -> Question:
     """Ask what two trainings that differ only in the order of the sentences show."""
     return Question(
         "better-or-luck",
-        "lab-minilm’s last layer is trained twice, on the same sentences in another order. The first time, 8 of the 62 "
-        "new sentences are newly right from [CLS], and 1 newly wrong; the second time, 7 are newly right, and 5 wrong. "
+        "lab-minilm’s last layer is trained twice, on the same sentences in another order. The one time, 8 of the 62 "
+        "new sentences are newly right from [CLS], and 1 newly wrong; the other time, 7 are newly right, and 5 wrong. "
         "What do these two trainings show?",
         (
             Option(

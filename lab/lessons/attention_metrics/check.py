@@ -31,8 +31,9 @@ SAID = (
     "to {after:.2f}. "
 )
 MET = """
-A wide row can matter. (The head is at its mean in all rows: in the first five layers, the loss may come from another
-row than the blank’s.)"""
+The head is at its mean in all rows, so the loss may come from another row than the blank’s. Only in the last layer must
+it come from the blank’s row."""
+MET_LAST = "So a wide row can matter: in the last layer, the answer depends on the blank’s row alone."
 SHARP = "This row is too sharp. Find a wider one."
 LITTLE = "That is not enough. Which points are far below 0 in **A head at rest**?"
 
@@ -59,4 +60,5 @@ def judge(entry: str) -> ChallengeVerdict:
     if keys < WIDE:
         return ChallengeVerdict(met=False, said=said + SHARP)
     met = after < (1 - LOSS) * before
-    return ChallengeVerdict(met=met, said=said + (MET.strip() if met else LITTLE))
+    told = MET_LAST if at[0] == config.layers - 1 else MET.strip()
+    return ChallengeVerdict(met=met, said=said + (told if met else LITTLE))

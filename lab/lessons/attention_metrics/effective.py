@@ -12,7 +12,7 @@ from lab.analysis.heads.values import Values, row_entropy
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
-from lab.course.sentences.looks import is_story_blank
+from lab.course.sentences.looks import STORY_HEAD, is_story_blank
 from lab.course.words import capital, head_name, spoken
 from lab.figures.attention import other_words
 from lab.lessons.attention_metrics import LESSON
@@ -29,15 +29,15 @@ from lab.ui.shared.one_head import OneHead, show_sentence
 from lab.ui.terms import say
 
 IDEA = """
-A row gives each token some weight, but most of these weights are tiny. The **effective number of tokens** says how many
-equal weights would be spread as widely. Three rows of three weights (a weight of 0 adds nothing):"""
+A row gives each token some weight, but many of these weights may be tiny. The **effective number of tokens** says how
+many equal weights would be spread as widely. Three rows of three weights (a weight of 0 adds nothing):"""
 READING = """
 From {query}, {head} looks at **{keys:.1f}** tokens in effect: the entropy of this row is {entropy:.2f}, and
 e^{entropy:.2f} ≈ {keys:.1f}."""
 STORY = """
-Two rows are sharper still: 1-3 looks at the blank itself, and 3-10 at [CLS]. Of these ten rows, three look at another
-word, 6-4 among them, and seven at [CLS] or at the blank itself. So a small number says that a row is sharp. It does not
-say at what the row looks, nor that the answer needs it."""
+Two rows are sharper than this one: 1-3 looks at the blank itself, and 3-10 at [CLS]. Of these ten rows, three look at
+another word, 6-4 among them, and seven at [CLS] or at the blank itself. So a small number says that a row is sharp. It
+does not say at what the row looks, nor that the answer needs it."""
 # Rows of three weights, from one that looks at one token to an even one, as one would write them.
 THREE = (("1 · 0 · 0", (1, 0, 0)), ("½ · ½ · 0", (1 / 2, 1 / 2, 0)), ("⅓ · ⅓ · ⅓", (1 / 3, 1 / 3, 1 / 3)))
 _SHOWN = 10  # heads in the figure
@@ -54,7 +54,8 @@ def show(view: OneHead) -> None:
     told = f"The dashed line is {head_name((view.layer.index, view.head))}. Strong bars look most at another word."
     caption(told)
     found = capital(reading(view.spot).strip())
-    meaning(f"{found} {STORY}" if is_story_blank(view.trace, view.query) else found)
+    written = is_story_blank(view.trace, view.query) and (view.layer.index, view.head) == STORY_HEAD
+    meaning(f"{found} {STORY}" if written else found)
     code(effective_keys)
 
 

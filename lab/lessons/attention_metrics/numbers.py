@@ -45,8 +45,8 @@ lowest."""
 STORY = """
 So none of them finds 6-4. Five mix all nine rows of its map, of which two look most at *france*, the blank’s and
 [CLS]’s; the largest weight is about one row of any kind. And five of the six say nearly one thing: in this sentence,
-they put the heads into similar orders, or opposite ones (rank correlations of {least:.2f} to {most:.2f} in size; 1 is
-the same order). Only the largest weight does not ({low:.2f} to {high:.2f})."""
+they put the heads into similar orders, or opposite ones (a rank correlation of {least:.2f} or more in size; 1 is the
+same order). With the largest weight, none of them has more than {high:.2f}."""
 HEATMAPS = "Rows are layers, columns are heads. Click a cell to choose its head. {version}"
 CORRECTED = "The numbers are corrected for the length of the text."
 RAW = "The numbers are raw, as the paper defines them."
@@ -70,7 +70,7 @@ def show(view: OneHead) -> None:
     _show_maps(view, corrected)
     caption(HEATMAPS.format(version=CORRECTED if corrected else RAW))
     told = is_story(view.trace) and head == STORY_HEAD
-    meaning(reading(every, head, corrected) + story(every) * told)
+    meaning(reading(every, head, corrected) + story(every, corrected) * told)
     with st.expander(f"The formulas, with the numbers of {head_name(head)}", on_change="rerun", key="_formula") as card:
         if card.open:
             _show_card(view, choose_metric(tau=not corrected), corrected)
@@ -113,9 +113,9 @@ def _show_card(view: OneHead, metric: Metric, corrected: bool) -> None:
         say(f"Some authors call this metric “{metric.also}”; the lab’s names say what a high value means.")
 
 
-def alike(every: Metrics) -> Values:
-    """Return the sizes of the rank correlations between the corrected metrics over all heads, (M, M); nan: no order."""
-    values = [every.corrected[metric.id] for metric in METRICS]
+def alike(every: Metrics, corrected: bool) -> Values:
+    """Return the sizes of the rank correlations between the metrics over all heads, (M, M); nan: no order."""
+    values = [every.values(metric.id, corrected) for metric in METRICS]
     return np.abs([[rank_correlation(one, other) for other in values] for one in values])
 
 
@@ -132,12 +132,12 @@ def reading(every: Metrics, head: Head, corrected: bool) -> str:
     return capital(told.strip())
 
 
-def story(every: Metrics) -> str:
+def story(every: Metrics, corrected: bool) -> str:
     """The written finding about the course's sentence."""
-    sizes, first = alike(every), [metric.id for metric in METRICS].index("confidence_max")
+    sizes, first = alike(every, corrected), [metric.id for metric in METRICS].index("confidence_max")
     others = np.delete(np.delete(sizes, first, 0), first, 1)
     pairs, own = others[np.triu_indices(len(others), 1)], np.delete(sizes[first], first)
-    return STORY.format(least=pairs.min(), most=pairs.max(), low=own.min(), high=own.max())
+    return STORY.format(least=pairs.min(), high=own.max())
 
 
 def summary(trace: Trace, head: Head, corrected: bool, tau: float) -> pd.DataFrame:

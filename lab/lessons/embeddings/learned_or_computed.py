@@ -51,11 +51,11 @@ CAPTION = """
 Each cell is the cosine of the vectors of two places. On the diagonal, a place is compared with itself: the cosine
 is 1. Places count from 0: token 1 is at place 0."""
 LEARNED = (
-    "Learned, neighbours have the cosine {near} on average; places that are further apart have {far} at most, as a "
-    "mean over all pairs at one distance."
+    "In the table of the model, neighbours have the cosine {near} on average; places that are further apart have "
+    "{far} at most, as a mean over all pairs at one distance."
 )
 COMPUTED = "Computed, neighbours have {near}, and places at any larger distance {far} at most."
-WRITTEN = """ So in both, neighbours have like vectors. Place 0 is an exception: there is always [CLS], and of
+WRITTEN = """ Place 0 is an exception: there is always [CLS], and of
 the places shown, none has a vector like it (cosine {most:.2f} at most)."""
 VECTORS = "Each row is a place, and each column is a dimension."
 LONGER = """

@@ -29,11 +29,11 @@ from lab.ui.sentence import show_sentence
 from lab.ui.terms import say
 
 IDEA = """
-For each token, the model looks up a row of numbers in a table that it has learned: the token’s **vector**. The
+For each token, the model looks up a row of numbers in a table: the token’s **vector**. The
 **cosine** compares the directions of two vectors: 1 if they point the same way, 0 at a right angle, −1 if they point in
 opposite directions. Which rows are like the row of {word}?"""
-CAPTION = """
-The lab compares all tokens that begin a word and have at least two letters. The dashed line is their mean."""
+CAPTION = "The lab compares all tokens that begin a word{long}. The dashed line is their mean."
+LONG = " and have at least two letters"
 READING = "Nearest to {word} {verb} {near}. The mean cosine over all {count:,} other words is {mean}."
 WRITTEN = " Other countries are near, and so are *french* and *paris*. One reading: they occur in similar texts."
 ALONE = "The vocabulary has no other word to compare with {word}."
@@ -54,7 +54,7 @@ def show(view: EmbeddingView) -> None:
     found = in_table(trace, view.token)
     if found.nearest:
         draw(partial(near_words.near_in_table, trace, view.token), "near-in-table")
-        st.caption(CAPTION)
+        st.caption(CAPTION.format(long="" if view.of_toy else LONG))
     meaning(said(trace, view.token) + WRITTEN * view.at_france)
     if formula := worked(trace, view.token):
         say(WORKED.format(word=view.word, nearest=quoted(found.nearest[0].word), width=view.width))
@@ -124,7 +124,7 @@ def cosine_of_one() -> Question:
             ),
             Option(
                 "Their words have the same meaning in all texts",
-                "Like rows show that words are used in similar ways. *hot* and *cold* are, too.",
+                "Like rows are often those of words that are used in similar ways. *hot* and *cold* are, too.",
             ),
         ),
         mixed=True,

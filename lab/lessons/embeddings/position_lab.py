@@ -107,11 +107,11 @@ def without_places() -> Question:
         (
             Option(
                 "*paris*, nearly as clearly as before",
-                "*paris* falls from 0.38 to 0.20, and *france* has 0.21: the words alone do not ask for one of them.",
+                "*paris* falls from 0.38 to 0.20, and *france* has 0.21.",
             ),
             Option(
                 "*france* or *paris*, about equally likely",
-                "*france* gets 0.21, and *paris* 0.20. Without an order, the words ask for both of them alike.",
+                "*france* gets 0.21, and *paris* 0.20: without these vectors, lab-minilm cannot tell what is asked.",
                 correct=True,
             ),
             Option(

@@ -180,8 +180,8 @@ def _who_turns(view: EmbeddingView) -> str:
     bases = {w.window is not None: w.rotary for w in view.trace.model.weights.layers if w.rotary is not None}
     if not bases:
         return (
-            f"{view.model} does not do this: it adds learned vectors. ModernBERT (Warner et al. 2024) turns its "
-            f"vectors."
+            f"{view.model} does not do this: it adds a vector for each place. ModernBERT (Warner et al. 2024) turns "
+            f"its vectors."
         )
     told = " and ".join(
         f"{base:,.0f} in its {'local' if local else 'global'} layers" for local, base in sorted(bases.items())

@@ -34,7 +34,7 @@ from lab.ui.texts import COURSE, whose
 
 IDEA = """
 The row says which word a token is, but not where it is. So BERT looks up a vector for the token’s place (its
-**position**), too, and one for its segment. The first layer reads only one vector, so they are added."""
+**position**), too, and one for its segment. The first layer reads only one vector, and BERT’s is their sum."""
 SEGMENTS = """
 BERT can read two texts at once, such as a question and an answer. The **segment** vector says to which of the two a
 token belongs: {listed}."""

@@ -12,6 +12,7 @@ from lab.figures import embedding_figures
 from lab.figures.embedding_figures import TOKENS
 from lab.lessons.embeddings.view import EmbeddingView, choose_dimensions
 from lab.models import forward
+from lab.models.catalogue import twin_of
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameters import TEXT
@@ -25,9 +26,8 @@ Each id picks a row of a large table: {rows:,} rows of {width} numbers. Such a r
 CAPTION = """
 Each row is a token’s vector, and each column is one of its {width} numbers. The frame is around the row of {word}."""
 WINDOW = "The figure shows tokens {first} to {last} of {n}, around the chosen token."
-READING = """
-{word} has the id {id:,}, so it gets row {id:,}, in every text, wherever it occurs. Nobody wrote these numbers: the
-model has learned them (lesson {learned})."""
+READING = "{word} has the id {id:,}, so it gets row {id:,}, in every text, wherever it occurs."
+LEARNED = " Nobody wrote these numbers: the model has learned them (lesson {lesson})."
 
 
 def show(view: EmbeddingView) -> None:
@@ -40,8 +40,10 @@ def show(view: EmbeddingView) -> None:
         rows = window(view.token, n, TOKENS)
         st.caption(WINDOW.format(first=rows.start + 1, last=rows.stop, n=n))
     st.caption(CAPTION.format(width=view.width, word=view.word))
-    learned = number(lesson_of("how-it-learns"))
-    meaning(READING.format(word=view.word, id=trace.token_ids[view.token], learned=learned))
+    told = READING.format(word=view.word, id=trace.token_ids[view.token])
+    if not view.of_toy and twin_of(trace.model.id) is None:
+        told += LEARNED.format(lesson=number(lesson_of("how-it-learns")))
+    meaning(told)
     if not view.of_toy:
         try_this("a sentence in which a word occurs twice.", "Take two dogs", {TEXT: TWICE})
     code(forward.embed)

@@ -1,6 +1,8 @@
-"""Check: three questions, and a sentence in which the head for subjects looks at a word that is no noun."""
+"""Check: three questions, and a sentence in which the head for subjects looks at a word outside the subject."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from lab.analysis.words.in_blank import with_blank
 from lab.course.sentences.subject_verb import FORMS
@@ -12,26 +14,26 @@ from lab.lessons.head_specialization.radar import share_or_preference
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.encoding import BLANK
 from lab.models.interventions import Interventions
-from lab.text.tags.pipeline import PipelineUnavailable, spelled_out
+from lab.text.tags.pipeline import PipelineUnavailable, TaggedToken, spelled_out
 from lab.text.tags.token_tags import TaggedSpan, encoding_tags, parsed, trace_tags
 from lab.ui import runs
 from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
 from lab.ui.quiz.draw_check import draw_checks
 from lab.ui.shared.one_head import OneHead
 
-# Head 5-11 of the default model, from 0, and the kinds of words that a subject mostly is.
-HEAD, NOUNS = (4, 10), ("NOUN", "PROPN", "PRON")
+HEAD = (4, 10)  # 5-11 of the default model, from 0
 WANTED = """
 5-11 is called the head that *finds the subject of a verb*. Is this what it does? Write a sentence with _ for *was* or
-*were*, in which the model prefers *were*, and 5-11 looks from the blank most at a word that is not the subject, and
-neither a noun nor a pronoun. (A subject can be more than one word.)"""
+*were*, in which the model prefers *were*, and 5-11 looks from the blank most at a word that does not belong to the
+subject. (In *the keys to the cabinet*, all five words belong to it.)"""
 NO_BLANK = "Your sentence needs one blank, written as _, in place of *was* or *were*."
 NO_TAGS = "The tagger is not available here, so the lab cannot name the kind of a word."
 LOOKED = "From the blank, 5-11 gives {word} most ({weight:.2f}), and *were* has {share:.0%} against *was*. "
 NOT_WERE = "Here the model prefers *was*. Write a sentence in which more than one does something."
-A_NOUN = "The tagger calls {word} *{kind}*{subject}. Try another subject."
-SUBJECT = ", and the parser calls it the subject"
-MET = "The tagger calls {word} *{kind}*, and the parser does not call it the subject: names of heads are ours."
+NO_SUBJECT = "The parser finds no subject in this sentence."
+NO_WORD = "That is a mark and no word. Try another sentence."
+INSIDE = "The parser says that this word belongs to the subject. Which words can be nearer to the verb?"
+MET = "It is *{kind}*, and the parser says that it does not belong to the subject: names of heads are ours."
 
 
 def show(view: OneHead) -> None:
@@ -60,12 +62,22 @@ def judge(entry: str) -> ChallengeVerdict:
         runs.load_tagger()
         filled = trace.text.replace((model.mask or ("",))[0], "were")
         run = runs.run(DEFAULT_MODEL, filled, "", Interventions())
-        kind, found = trace_tags(run)[0][key], parsed(run).tokens
-        spans = [TaggedSpan(each.start, each.end, each.relation) for each in found]
-        is_subject = (encoding_tags(run.encoding, spans)[key] or "").startswith("nsubj")
+        kind, inside = trace_tags(run)[0][key], words_of_subject(parsed(run).tokens)
+        in_subject = encoding_tags(run.encoding, inside)[key] is not None
     except PipelineUnavailable:
         return ChallengeVerdict(met=False, said=said + NO_TAGS)
-    kinds = escaped(spelled_out(kind)) if kind else "mark"
-    told = {"word": word, "kind": kinds, "subject": SUBJECT * is_subject}
-    met = kind is not None and kind not in (*NOUNS, "PUNCT") and not is_subject
-    return ChallengeVerdict(met=met, said=said + (MET if met else A_NOUN).format(**told))
+    if not inside or kind in (None, "PUNCT"):
+        return ChallengeVerdict(met=False, said=said + (NO_WORD if inside else NO_SUBJECT))
+    told = INSIDE if in_subject else MET.format(kind=escaped(spelled_out(str(kind))))
+    return ChallengeVerdict(met=not in_subject, said=said + told)
+
+
+def words_of_subject(tokens: Sequence[TaggedToken]) -> list[TaggedSpan]:
+    """The words of the subjects of a parsed text: those that depend on a subject, directly or by way of other words."""
+
+    def belongs(at: int) -> bool:
+        if tokens[at].relation.startswith("nsubj"):
+            return True
+        return tokens[at].head != at and belongs(tokens[at].head)
+
+    return [TaggedSpan(each.start, each.end, "subject") for at, each in enumerate(tokens) if belongs(at)]

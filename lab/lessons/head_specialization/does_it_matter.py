@@ -47,7 +47,8 @@ READING = """
 With all heads, the model prefers *was* in {kept} of {count} sentences. Without {head}, it does so in **{lost}**; with
 this head at its mean instead of zero, in {mean}. Without any other single head, the most is {most}."""
 STORY = """
-So no other head brings what 5-11 brings here: at zero, all six answers turn; at its mean, four."""
+With 5-11 at zero, all six preferences turn, and with it at its mean, four. With any other single head at zero, none
+does."""
 CAVEAT = """
 Six sentences of one form are few; the experiment has hundreds, in six forms. A head can matter, too, where its removal
 changes nothing: if others bring the same."""
@@ -145,7 +146,7 @@ def reading(before: Sequence[float], off: Values, at_mean: Sequence[float], head
 @asks(
     basis=bet(
         "No single head decides: other heads do the same work, or later layers make up for the loss.",
-        "One head can decide: no other head brings what it brings.",
+        "One head can decide: without it, the preference turns.",
     ),
     hint="If nothing could replace a head, where would its dots be?",
 )
@@ -158,11 +159,11 @@ def one_decides() -> Question:
         (
             Option(
                 "Without none: the other heads make up for it",
-                "For 71 heads, it is so. Without 5-11, *was* comes first in all six.",
+                "For 71 heads, it is so. Without 5-11, the model prefers *was* to *were* in all six.",
             ),
             Option(
                 "Without one of them",
-                "Without 5-11, *was* comes first in all six; without any other head, in none.",
+                "Without 5-11, it prefers *was* to *were* in all six; without any other single head, in none.",
                 correct=True,
             ),
             Option(

@@ -61,11 +61,13 @@ CASE = "In this sentence, from {asked}, it looks most at {named} of all other wo
 NO_CASE = "This sentence has no such pair."
 STORY = """
 So over many sentences, a rule that knows kinds of words is right more often. In the six sentences of the lab, which
-were written so that this rule fails, the head is right six times, and the rule never: it does something else than the
-rule. A score beside chance does not tell the two apart; sentences in which they differ do."""
+were written so that this rule fails, the head is right six times, and the rule never. So the head does something else
+than the rule. A score alone does not show this; sentences in which the two differ do."""
 CHOSEN = """
 Strong bars: the best heads; weak bars: the rule by kinds of words. The heads were chosen and measured on all of UD
-English EWT (dev), so their scores are a bit too good; the rules on one half and the other."""
+English EWT (dev), a collection of parsed sentences (a treebank), so their scores are a bit too good. The rules were
+chosen on one half and measured on the other. (For a treebank, the subject belongs to the predicate, which is a verb in
+three of four cases.)"""
 _RELATION = "_relation"
 # The words from and to which a head looks that finds each relation, short enough for an axis.
 _BETWEEN = {
@@ -186,9 +188,7 @@ def beats_kinds() -> Question:
     return Question(
         "beats-kinds",
         "In a treebank of many sentences, head 5-11 of lab-minilm and a rule look for the subject of a verb. The "
-        "rule takes the nearest "
-        "noun "
-        "or pronoun to the left. Which of the two is right more often?",
+        "rule takes the nearest noun or pronoun to the left. Which of the two is right more often?",
         (
             Option(
                 "The head",

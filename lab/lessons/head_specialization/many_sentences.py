@@ -87,8 +87,8 @@ def _show_names(view: OneHead, found: Surveyed) -> None:
     changed = int(np.count_nonzero(names != here))
     meaning(
         f"**{changed} of {names.size}** heads have a different name here than in your text alone. "
-        f"{view.place[0].upper()}{view.place[1:]} is “{pattern_name(str(names[layer, head]))}” on average, but "
-        f"“{pattern_name(str(here[layer, head]))}” in your text."
+        f"{view.place[0].upper()}{view.place[1:]} is “{pattern_name(str(names[layer, head]))}” on average, and "
+        f"“{pattern_name(str(here[layer, head]))}” in your text, with [CLS] and [SEP] kept in both."
     )
     with st.expander("The best head of each pattern", on_change="rerun", key="_best_averaged") as best:
         if best.open:

@@ -41,8 +41,9 @@ from lab.ui.shared.one_head import OneHead, show_sentence
 from lab.ui.terms import say
 
 IDEA = """
-Some heads do one simple thing that has a name (Vig 2018, *Deconstructing BERT*; Clark et al. 2019), and do it clearly
-more often than a uniform head, or any head with random numbers. Click a head to see its arcs."""
+Some heads do one simple thing that has a name (Vig 2018, *Deconstructing BERT*; Clark et al. 2019), and give it
+clearly more attention than a uniform head does, or the best head of a model with random weights. Click a head to see
+its arcs."""
 NONE = "In this text, no head does one of these things clearly more often than chance."
 COUNTED = "**{total}** of {all} heads {have} a name in this text{among}: {listed}."
 AMONG = ", if one looks at its words alone"
@@ -58,7 +59,7 @@ PREDICTS = """
 Vig saw one more: a head that looks at a word that helps to predict another. Here, {answer} is predicted at {query}. Of
 all words, **{word}** costs it most if it is cut off from everybody. Its score is the weight from {query} to {word},
 and {head} gives most: {weight:.2f}."""
-PREDICTS_STORY = "So this pattern is the look of lesson 3. Nobody has published a threshold, so it names no head."
+PREDICTS_STORY = "So this pattern is the look of lesson 3. Vig gives no threshold, so the lab names no head by it."
 RULE = """
 A **uniform head** gives every token that it may see the same weight. The score of a named head is at least halfway from
 a uniform head’s score to 1, and above the score of the best **untrained head**, from the same architecture with random

@@ -52,13 +52,14 @@ from lab.ui.terms import say
 
 IDEA = """
 Does a head have a job? Numbers for what it prefers make a profile: **function words** (*the*, *of*), **content words**
-(*capital*), punctuation, names (**entities**), the word itself, words five or more places away, the next word. On each
-axis of the radar, the center is the smallest number of this layer, and the rim is the largest."""
+(*capital*), punctuation, names (**entities**), the word itself, words five or more places away, the next word and the
+word before. On each axis of the radar, the center is the smallest number of this layer, and the rim is the largest."""
 READING = """
 {head} comes nearest to the rim on the axis **{axis}**, with {times:.1f} times what a uniform head gives."""
 STORY = """
-This text has one name, *France*, so this is the look of lesson 3 once more: a radar of one text shows how the numbers
-are made. **Over many texts?** In the {count} of the lab’s short texts that have a name, 6-4 gives names
+This text has one name, *France*, so this axis is about one word. The look of lesson 3 is one of seven rows; the other
+six rest, and of the little that they leave for words, *France* gets about half. So a radar of one text shows how the
+numbers are made. **Over many texts?** In the {count} of the lab’s short texts that have a name, 6-4 gives names
 **{names:.1f}** times what a uniform head gives, and in all {texts} texts function words {function:.1f} times. That is
 a preference, and a weaker one than this text shows; {first} gives names {most:.1f} times."""
 # The means of :mod:`lab.lessons.head_specialization.many_sentences` over the sentences that come with the lab.
@@ -168,23 +169,23 @@ def rim() -> Question:
     """Ask what it means that a head reaches the rim."""
     return Question(
         "rim",
-        "On the axis *Entities*, which is about names, head 6-6 of lab-minilm is at the rim of the radar of layer 6. "
-        "What does this alone tell you?",
+        "Without [CLS] and [SEP], head 6-6 of lab-minilm is at the rim of the axis *Entities*, which is about names, "
+        "in the radar of layer 6. What does this alone tell you?",
         (
             Option(
                 "It gives names more than a uniform head does",
                 "It does, but the rim does not tell. In another layer, the head at the rim may give them less.",
             ),
             Option(
-                "Of what goes to words, no other head of the layer gives names more",
-                "The largest value of the layer is drawn at the rim. Here this value is 0.63 of the attention to "
-                "words, without [CLS] and [SEP].",
+                "Of what its rows give to words, no other head of the layer gives names a larger share",
+                "The largest value of the layer is drawn at the rim. Here, it is a share of 0.63, as a mean over the "
+                "rows of words.",
                 correct=True,
             ),
             Option(
                 "All its attention goes to names",
-                "Of what it gives to words, names get 0.63. The largest value of a layer is at the rim, even if it "
-                "is small.",
+                "Of what its rows give to words, names get 0.63 on average. The largest value of a layer is at the "
+                "rim, even if it is small.",
             ),
         ),
         mixed=True,

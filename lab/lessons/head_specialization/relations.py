@@ -19,6 +19,7 @@ from lab.models.trace import Trace
 from lab.text.tags.pipeline import PipelineUnavailable
 from lab.text.tags.token_tags import TaggedSpan, encoding_tags, parsed
 from lab.ui import runs
+from lab.ui.parameters import KEY_TOKEN
 from lab.ui.sentence import show_row
 from lab.ui.shared.one_head import OneHead
 
@@ -106,7 +107,7 @@ def show_with_grammar(view: OneHead, query: int, of: Head) -> None:
 
     Without a parser, the arcs above are the weights between all tokens. Layer, head and query count from 0.
     """
-    given = (view.trace, query, view.key if query == view.query else None, of)
+    given = (view.trace, query, view.key if query == view.query and KEY_TOKEN.chosen() else None, of)
     try:
         runs.load_tagger()
         call = partial(row_with_grammar, *given)
@@ -119,9 +120,11 @@ def show_with_grammar(view: OneHead, query: int, of: Head) -> None:
 def row_with_grammar(traced: Trace, query: int, key: int | None, of: Head) -> SentenceRow:
     """Return a sentence with the grammar from ``query`` below it; above, its attention in the head ``of``, in words.
 
-    Layer, head and tokens count from 0. Raises PipelineUnavailable if there is no parser.
+    Without a ``key``, the word to which ``query`` gives most is marked. Layer, head and tokens count from 0. Raises
+    PipelineUnavailable if there is no parser.
     """
-    row = sentence(traced, query, key, of=of)
+    weights = to_others(traced, *of).of_tokens
+    row = sentence(traced, query, int(weights[query].argmax()) if key is None else key, of=of)
     inside = sentence(traced, query, of=of, relations=relations(traced))
     seen = slice(row.first, row.first + len(row.labels))
-    return replace(inside, other=row.other, weights=to_others(traced, *of).of_tokens[seen, seen])
+    return replace(inside, other=row.other, weights=weights[seen, seen])

@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from lab.analysis.words.blank_loss import guessing
 from lab.analysis.words.masking import masked_run
 from lab.analysis.words.predictions import prediction_at
 from lab.charts.base.axes import Axis
@@ -112,8 +113,8 @@ def where_it_looks() -> Question:
         (
             Option(
                 "From each letter, at the letter before it",
-                "There it finds the answer. Each step moves all numbers so that the loss gets smaller, also those that "
-                "say where the head looks.",
+                "There it finds the answer. Each step moves all numbers in the direction in which the loss of its "
+                "sentences gets smaller, also those that say where the head looks.",
                 correct=True,
             ),
             Option(
@@ -177,7 +178,10 @@ def said(first: Snapshot, now: Snapshot, words: tuple[int, ...], place: int) -> 
     """State what the training did to the loss and, if the sentence follows the rule, to the right letter."""
     told = f"In {now.step} steps, the loss on new sentences went from {first.loss:.2f} to **{now.loss:.2f}**"
     if not now.step:
-        return f"Before the first step, the loss on new sentences is **{first.loss:.2f}**: the toy guesses."
+        return (
+            f"Before the first step, the loss on new sentences is **{first.loss:.2f}**. A guess among all letters "
+            f"would have {guessing(now.plan.vocabulary):.2f}."
+        )
     rule = now.plan.what
     if not isinstance(rule, Rule) or not rule.holds(words):
         return f"{told}. The right letter is the most probable one in **{now.accuracy:.0%}** of new sentences."

@@ -99,11 +99,16 @@ def said(traced: Trace, place: int, token_id: int) -> str:
     found = losses(traced, place, token_id)
     return READING.format(
         word=quoted(word_of(traced.model.tokenizer, token_id)),
-        p=share(math.exp(-found[OWN])),
+        p=_as_read(math.exp(-found[OWN])),
         loss=found[OWN],
         count=traced.model.config.vocabulary,
         guess=found[GUESS],
     )
+
+
+def _as_read(p: float) -> str:
+    """A probability with so many digits that −ln p comes out as it is written beside it."""
+    return share(p) if p > 0.1 else f"{p:.3g}"
 
 
 @asks(

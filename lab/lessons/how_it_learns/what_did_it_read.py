@@ -34,8 +34,8 @@ from lab.ui.terms import say
 
 IDEA = """
 Where does a word such as *paris* come from? Look at what the model read. The first chart shows how often each word
-occurs near a word of the sentence, in the texts that taught the small models of this lab. The second shows what the
-model says in the blank."""
+occurs near words of the sentence, as its title says, in the texts that taught the small models of this lab. The second
+shows what the model says in the blank."""
 READING = "The model says {best} ({sure}). Of the counted words, {most} {verb} most often {place}: {count}{own}."
 OWN = "; {best} has {count} there"
 NONE = "The model says {best} ({sure}). The texts have none of these words {place}."

@@ -52,7 +52,7 @@ Looking is not mattering. Each row is a run in which some links to {key} are cut
 or in all, and, in the last row, the links from all other tokens."""
 LEFT = """
 If the link from {query} to {key} is cut in head {head} alone, {word} goes from {before:.2f} to **{one:.2f}**. If it is
-cut in all heads, {word} has **{every:.2f}**, and {other} comes first ({p:.2f})."""
+cut in all heads, {word} has **{every:.2f}**, and {then}."""
 STORY_CUT = """
 So *France* comes over to the blank directly, mostly in two heads: with the link cut in 6-4 and 6-6, *paris* has
 {two:.2f}. If no token but the blank can look at *France*, *paris* stays first ({around:.2f})."""
@@ -251,5 +251,7 @@ def left(trace: Trace, place: int, key: int, head: Head) -> str:
     plain, one, *_, every, _ = cut_links(trace, place, key, head)
     first = every.best[0]
     words = {"query": spoken(trace, place), "key": spoken(trace, key), "head": name(head)}
-    kept = {"before": plain.kept, "one": one.kept, "every": every.kept, "p": first.probability}
-    return LEFT.format(word=quoted(plain.best[0].word), other=quoted(first.word), **words, **kept)
+    kept = {"before": plain.kept, "one": one.kept, "every": every.kept}
+    word, other = quoted(plain.best[0].word), quoted(first.word)
+    then = "stays first" if other == word else f"{other} comes first ({first.probability:.2f})"
+    return LEFT.format(word=word, then=then, **words, **kept)

@@ -132,7 +132,8 @@ def no_border() -> Question:
             ),
             Option(
                 "A mask between them",
-                "A score of −∞ takes a token out of the row: so the lab cut the link. BERT has no such mask itself.",
+                "A score of −∞ takes a token out of the row: so the lab cut the link. BERT has no such mask between "
+                "sentences.",
                 correct=True,
             ),
             Option(

@@ -22,7 +22,8 @@ IDEA = """
 The model can read two texts as one text, or as a **pair**: BERT then puts [SEP] between them, and adds another
 **segment vector** to the second text (lesson 2). How much do the sentences look at each other then?"""
 SIZES = "The model reads {one} tokens as one text, and {two} as a pair. Special tokens are left out where possible."
-READING = "Sentence {a} gives sentence {b} **{one:.0%}** of its attention in one text, and **{two:.0%}** as a pair."
+READING = """
+Of what sentence {a} gives to sentences, sentence {b} gets **{one:.0%}** in one text, and **{two:.0%}** as a pair."""
 OTHERWISE = "The lab cannot compare the two: it would divide them into other sentences, or they are too long."
 
 
@@ -62,4 +63,4 @@ def _other(trace: Trace) -> Trace:
 def reading(one: Trace, two: Trace, a: int, b: int) -> str:
     """State the share from sentence ``a`` to sentence ``b`` in both runs."""
     shares = [float(read(each, split(each), left_out=True).mass[a, b]) for each in (one, two)]
-    return READING.format(a=a + 1, b=b + 1, one=shares[0], two=shares[1])
+    return READING.format(a=a + 1, b=b + 1, one=shares[0], two=shares[1]).strip()

@@ -24,9 +24,11 @@ IDEA = """
 map would that be? Here are the maps of all heads of layer {layer}; choose another layer in the sidebar, and click a
 map."""
 TOLD = "In {head}, a token gives the token before it {score:.2f} of its attention, on average over all but the first."
-FOUND = "**Found.** {told} So a token that looks there can learn from it which word comes before."
+FOUND = "{told} So a token that looks there can learn from it which word comes before."
+BY_LEARNER = "**Found.** "
 NOBODY = "{told} **No head of this model does more than {most:.2f} here.**"
 BLOCKS = "The text has {n} tokens, so each cell shows the largest weight of a block of {block} × {block}."
+_SHOWN = "_target_shown"  # the head that the lab has shown
 LEAST = 0.5  # a head that gives the token before at least this share, on average, is found
 
 
@@ -36,7 +38,8 @@ def show(view: OneHead) -> None:
     say(IDEA.format(least=LEAST, layer=view.layer.index + 1))
     found, told = verdict(trace, (view.layer.index, view.head))
     with st.container(border=True, key="verdict", horizontal=True, vertical_alignment="center"):
-        say(f":material/{'check' if found else 'search'}: {told}")
+        by_learner = found and st.session_state.get(_SHOWN) != (view.layer.index, view.head)
+        say(f":material/{'check' if found else 'search'}: {BY_LEARNER * by_learner}{told}")
         scores = one_back(trace)
         if not found and scores.max() >= LEAST:
             best = np.unravel_index(int(scores.argmax()), scores.shape)
@@ -66,5 +69,6 @@ def verdict(trace: Trace, head: Head) -> tuple[bool, str]:
 
 
 def _choose(layer: int, head: int) -> None:
+    st.session_state[_SHOWN] = int(layer), int(head)
     LAYER.set(int(layer) + 1)
     HEAD.set(int(head) + 1)

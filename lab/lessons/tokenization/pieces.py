@@ -47,7 +47,7 @@ SEVERAL = "The model does not see {word}. It reads {pieces}: {count} tokens of i
 UNKNOWN = "The model reads {pieces}. It cannot tell {word} from any other word that the vocabulary cannot build."
 LANGUAGES = """
 **Other languages?** In this vocabulary, the German word *Schmetterling* (butterfly) becomes {pieces}. Multilingual
-BERT has one vocabulary of 119,547 pieces for 104 languages (Devlin et al. 2018)."""
+BERT (cased) has one vocabulary of 119,547 pieces for 104 languages (Devlin et al. 2018)."""
 
 
 def show(view: TokenizationView) -> None:

@@ -31,7 +31,8 @@ The **tokenizer** cuts the text into **tokens**, and looks each of them up in a 
 of {model} has {size:,} tokens. The model gets only the number of each token in this list, its **id**."""
 CAPTION = "The number below a token is its id. The number above it counts the tokens from 1."
 DASHED = " The tokenizer adds the tokens in dashed frames: marks for where a text begins and ends."
-READING = "All that the model gets of the text are {ids}, and the places of the tokens."
+READING = "All that the model gets of the text are {ids}, and the places of the tokens{pair}."
+PAIR = "; of a pair, also the text to which each token belongs"
 CUT = " {word} is not in its vocabulary, so it becomes {pieces}."
 WRITTEN = (
     " It reads *france*, not *France*: this tokenizer writes all letters small, and drops accents. ▢ is a token, too: "
@@ -110,7 +111,7 @@ def in_capitals() -> Question:
             ),
             Option(
                 "Other ids: *FRANCE* is another token than *France*",
-                "This is so for GPT-2, which keeps capitals. This tokenizer makes *france* of both.",
+                "GPT-2 keeps capitals, so it reads other ids there. This tokenizer makes *france* of both.",
             ),
             Option(
                 "The same ids, and a mark for capitals",
@@ -123,7 +124,8 @@ def in_capitals() -> Question:
 
 def reading(text: TextReading) -> str:
     """Say how many ids the model reads, and into which pieces the word falls that is cut most."""
-    told, words = READING.format(ids=count(len(text.encoding), "id")), text.words
+    pair = PAIR if len(text.texts) > 1 else ""
+    told, words = READING.format(ids=count(len(text.encoding), "id"), pair=pair), text.words
     at = hardest(words)
     if at is None or len(words[at].pieces) < 2:
         return told

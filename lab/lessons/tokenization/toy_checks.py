@@ -71,7 +71,7 @@ def _parts_stay(learned: Learned) -> Question | None:
     """Ask whether a merge removes the two tokens that it joins: not from the vocabulary, as other words need them."""
     made = learned.merges[0]
     joined, parts = written(["".join(made)]), " and ".join(map(written, zip(made, strict=True)))
-    why = f"A merge adds one token and removes no token. Words with only one of {parts} still need this part."
+    why = "A merge adds one token and removes none, even if no word of this corpus needs one of the parts any more."
     return question(
         "toy-parts",
         f"The first merge makes {joined} from {parts}. What happens to {parts} in the vocabulary?",

@@ -57,7 +57,8 @@ def try_this(why: str, label: str, changes: Mapping[Parameter[Any], Any], *, lea
 
 
 def _take(changes: Mapping[Parameter[Any], Any], leaves: bool) -> None:
-    before = {parameter: parameter.chosen() for parameter in changes}
+    places = (TOKEN, KEY_TOKEN) if TEXT in changes else ()  # those of a sentence come back with it
+    before = {parameter: parameter.chosen() for parameter in (*changes, *places)}
     _set(changes)
     st.session_state[_TRIED] = _Tried(dict(changes), before, STEP.chosen(), leaves=leaves or TEXT in changes)
 

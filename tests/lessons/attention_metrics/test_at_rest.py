@@ -31,6 +31,7 @@ def test_what_is_written_of_the_course_is_that_of_hugging_face(told: Told) -> No
     rest = told.maps[:, :, words][..., [0, -1]].sum(-1).mean(-1)
     effects = np.abs(told.changes)
     assert divmod(int(effects.argmax()), 12) == (5, 3)  # “no other head …”
+    assert divmod(int(rest.argmax()), 12) == (2, 9) and round(told.changes[2, 9], 2) == 0.01  # 3-10
     run, place, word = at_rest.asked_of(lab.trace(lab.load_model("lab-minilm"), STORY_TEXT))
     said = at_rest.reading(run, place, word, (5, 3))
     shares = [float(each) for each in re.findall(r"-?\d\.\d\d", said.replace("−", "-"))]

@@ -37,7 +37,7 @@ STRANGERS = 3
 LONG = " ".join(sentence(number) for number in range(20))  # more than 512 tokens: the lab cuts it there
 LONG_STEPS = (
     ("Feed-forward_and_LayerNorm", "In the blank"),
-    ("Masked_language_model", "When the blank learns of France"),
+    ("Masked_language_model", "When France decides"),
     ("Neuron_view", "Which dimensions decide"),
 )
 

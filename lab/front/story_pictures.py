@@ -22,9 +22,8 @@ Each token becomes a vector, made of its word and its place: in the table of wor
 the rows of {near}."""
 LOOKS = """
 Heads look from the blank at *is*, at *capital*, at *france*, and what they bring is added to its vector; *is* and
-*capital* reach it in other ways, too. If no token
-can look at *is* in any layer, the blank may be a verb; at *capital*, something French comes first; at *france*, some
-city."""
+*capital* reach it through other heads and tokens, too. If no token can look at *is* in any layer, the blank may be a
+verb; at *capital*, something French comes first; at *france*, some city."""
 COPIED = """
 Before layer 6, *france*’s own vector decides. In layer 6, two heads bring to the blank which country it is: with theirs
 from the sentence about Russia, *{other}* comes first."""
@@ -35,8 +34,8 @@ SCORES = """
 The blank’s last vector is prepared once more, and compared with the row of each of {words:,} tokens. This, and a bias
 of the token, gives its logit, and softmax makes shares of the logits."""
 LEARNED = """
-A model learns its numbers by many small steps. In many of its texts, words are hidden, and the steps make them less of
-a surprise. The surprise of *paris* here, its **loss**, is −ln {p:.3f} = {loss:.2f}."""
+A model learns its numbers by many small steps. In the texts of this model, some words were hidden, and the steps made
+them less of a surprise. The surprise of *paris* here, its **loss**, is −ln {p:.3f} = {loss:.2f}."""
 _STYLE = f"""<style>
 .mini {{ display: grid; grid-template-columns: 6em 1fr 2.6em; gap: 2px 8px; align-items: center; font-size: .85rem;
   max-width: 20em; }}

@@ -12,7 +12,7 @@ from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
 from lab.charts.marks.layer_plan import Box, plan
-from lab.course.words import in_words, quoted
+from lab.course.words import in_words, quoted, spoken
 from lab.evidence import story
 from lab.lessons.feed_forward import LESSON
 from lab.lessons.feed_forward.view import FeedForwardView, show_sentence
@@ -45,7 +45,7 @@ READING = """
 In layer {layer}, attention adds a vector of length {attention:.2f} to {token}, and the network adds one of length
 {network:.2f}."""
 WORDS = """
-With the network of layer {layer}, the best word is {best} ({before:.2f}); without it, {other} ({after:.2f})."""
+With the network of layer {layer}, the best word {where} is {best} ({before:.2f}); without it, {other} ({after:.2f})."""
 WRITTEN = """
 Attention has brought to the blank which country it is. To name the capital, the model needs the network: without it,
 the capital comes first in {capitals} of {count} countries."""
@@ -91,9 +91,9 @@ def without_network() -> Question:
     """Ask whether the model still names the capital without the network of layer 6."""
     return Question(
         "without-network",
-        "In layer 6, two heads have brought to the blank what *France*’s vector says. The word *paris* is nowhere in "
-        "the "
-        "text. Leave out the feed-forward network of layer 6. Does lab-minilm still say *paris*?",
+        "In *The capital of France is ▢.*, two heads of layer 6 have brought to the blank what *France*’s vector "
+        "says. The word *paris* is nowhere in the text. Leave out the feed-forward network of layer 6. Does "
+        "lab-minilm still say *paris*?",
         (
             Option(
                 "Yes: attention has brought the answer",
@@ -108,7 +108,8 @@ def without_network() -> Question:
             ),
             Option(
                 "No: a word that has nothing to do with France comes first",
-                "The line in the plan leads past the network, so what attention has added still arrives.",
+                "The line in the plan leads past the network, so what attention has added still arrives. In this "
+                "sentence, it is enough for *france*; in most others, *the* or a comma comes first.",
             ),
         ),
         mixed=True,
@@ -164,6 +165,8 @@ def said(view: FeedForwardView) -> str:
         for run in (view.trace, network_off(view.trace, layer.index))
     )
     numbers = {"before": best.probability, "after": other.probability}
-    told = WORDS.format(layer=view.number, best=quoted(best.word), other=quoted(other.word), **numbers)
+    causal, last = view.trace.model.config.causal, spoken(view.trace, view.says)
+    where = f"after {last}" if causal else f"at {last}"
+    told = WORDS.format(layer=view.number, where=where, best=quoted(best.word), other=quoted(other.word), **numbers)
     known = story.known(view.trace.model)
     return told + WRITTEN.format(**counts(known)) if view.in_story and known is not None else told

@@ -21,6 +21,7 @@ from lab.ui.parameters import FROM_SENTENCE, TO_SENTENCE
 from lab.ui.sentence import show_row
 
 _HINT = "Click a word to choose its sentence. Hold Shift and click to choose the other sentence."
+_ONLY = "The numbers are the weights from the one sentence to the other; all other weights are left out, as 0. "
 
 
 def show_tokens(view: SentencesView, head: Head | None = None) -> None:
@@ -36,7 +37,7 @@ def show_tokens(view: SentencesView, head: Head | None = None) -> None:
                 parameter.set(sentence + 1)
 
     call = partial(row_of_sentences, view.trace, view.a, view.b, head)
-    show_row(replace(call(), hint=_HINT), take, call)
+    show_row(replace(call(), hint=_ONLY * (head is not None) + _HINT), take, call)
 
 
 def row_of_sentences(traced: Trace, a: int, b: int, head: Head | None) -> SentenceRow:

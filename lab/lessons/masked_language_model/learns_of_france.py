@@ -1,4 +1,4 @@
-"""When the blank learns of France: the model goes on with one vector from the sentence about Russia."""
+"""When France decides: the model goes on with one vector from the sentence about Russia."""
 
 from __future__ import annotations
 

@@ -41,8 +41,8 @@ MANY = (
     "of another pair. The right second text wins in {together} of {count} pairs, the right order in {ordered}."
 )
 WRITTEN = (
-    "So, of two texts, lab-minilm tells which one belongs to the first, but not in which order. Lan et al. 2020 (§3.1) "
-    "suppose the same of BERT: a topic is easier to learn."
+    "So, in these pairs, lab-minilm tells which text belongs to the first, but not in which order. Lan et al. 2020 "
+    "(§3.1) suppose the same of BERT: a topic is easier to learn."
 )
 
 

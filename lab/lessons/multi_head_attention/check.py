@@ -46,7 +46,7 @@ def zero_or_mean() -> Question:
     return Question(
         "zero-or-mean",
         "Without 6-4 and 6-6, the capital comes first in far fewer countries if they are at zero than if they are at "
-        "their mean. What follows?",
+        "their mean over the tokens of the sentence. What follows?",
         (
             Option(
                 "What a removal shows depends on how the head is removed",
@@ -68,7 +68,7 @@ def zero_or_mean() -> Question:
 
 def judge(entry: str) -> ChallengeVerdict:
     """Look at a pair of countries: what the first one's sentence says with the two heads of the second one's."""
-    names = [each.strip().lower() for each in re.split(r",|;| and ", entry) if each.strip()]
+    names = [each.strip(" .!?").lower() for each in re.split(r",|;| and ", entry) if each.strip()]
     if len(names) != 2 or names[0] == names[1]:
         return ChallengeVerdict(met=False, said=TWO)
     model, capitals = runs.model(DEFAULT_MODEL), {name.lower(): (name, capital) for name, capital in story.capitals()}

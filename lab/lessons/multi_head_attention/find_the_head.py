@@ -20,8 +20,8 @@ from lab.ui.taking import tell
 from lab.ui.terms import say
 
 IDEA = """
-**Find a head in which most tokens look at the token just before them**, with {least:.2f} or more on average. Where in a
-map would that be? Here are the maps of all heads of layer {layer}; choose another layer in the sidebar, and click a
+**Find a head in which the tokens give the token just before them {least:.2f} or more**, on average. Where in a map
+would that be? Here are the maps of all heads of layer {layer}; choose another layer in the sidebar, and click a
 map."""
 TOLD = "In {head}, a token gives the token before it {score:.2f} of its attention, on average over all but the first."
 FOUND = "{told} So a token that looks there can learn from it which word comes before."

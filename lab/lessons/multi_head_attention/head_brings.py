@@ -60,7 +60,8 @@ CAVEAT = (
     "A swapped run is one that the model never met. The vectors that it gets are ones that the model itself has made."
 )
 OTHER = "The other sentence, with _ for the blank; without a blank, its last word is hidden"
-ASK = "Type another sentence. Its blank, or its last word, is the place from which the heads’ parts are taken."
+OTHER_CAUSAL = "The other sentence, up to the place at which the next word is asked for"
+ASK = "Type another sentence. The heads’ parts are taken from the place at which a word is asked for."
 SAME = "In both sentences, the model says {word}. Type a sentence in which it says another word."
 # A head that gives at least this share of its attention to the same token belongs to the heads that look there.
 LEAST = story.LEAST
@@ -117,17 +118,18 @@ def show(view: OneHead) -> Trace | None:
 
 
 def _show_a_look(own: Asked, key: int) -> None:
-    """If the head rests at a mark (the token ``key``), offer the head that looks most at a word."""
+    """If the head looks most at a mark (the token ``key``), offer the head that looks most at another word."""
     special = np.array(own.run.encoding.special)
     if not special[key] or special.all():
         return
     config = own.run.model.config
     weights = np.stack([own.run.layer(at).attention[:, own.place].numpy() for at in range(config.layers)])
     weights[..., special] = 0
+    weights[..., own.place] = 0
     layer, head, word = (int(at) for at in np.unravel_index(int(weights.argmax()), weights.shape))
     where = f"{layer + 1}-{head + 1}"
     mark, looked = (quoted(own.run.labels[at]) for at in (key, word))
-    told = f"at {mark}, a head only rests. {where} looks at {looked}."
+    told = f"{mark} is no word, and this head may rest there. {where} looks at {looked}."
     try_this(told, f"Take {where}", {LAYER: layer + 1, HEAD: head + 1})
 
 
@@ -296,14 +298,15 @@ def _choose_other(view: OneHead) -> Asked | None:
         chosen = st.selectbox("The other country", countries, first, key=_COUNTRY, persist_state="session", width=260)
         text = STORY_TEXT.replace(story.COUNTRY[0], chosen)
     else:
-        st.text_input(OTHER, key=_TYPED, on_change=shorten, args=(_TYPED, 400), persist_state="session")
+        label = OTHER_CAUSAL if view.trace.model.config.causal else OTHER
+        st.text_input(label, key=_TYPED, on_change=shorten, args=(_TYPED, 400), persist_state="session")
         say_shortened(_TYPED, 400)
         text = str(st.session_state.get(_TYPED) or "").strip()
     if not text:
         say(ASK)
         return None
     try:
-        read = with_blank(view.trace.model, text) if view.trace.model.mask else text
+        read = with_blank(view.trace.model, text)
         found = asked_of(runs.run(view.trace.model.id, read, "", Interventions()))
     except TextError as reason:
         say(escaped(str(reason)))

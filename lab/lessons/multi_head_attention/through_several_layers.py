@@ -23,8 +23,8 @@ def show(view: OneHead) -> None:
     say(
         "Each layer reads what the layer before it wrote. So a token can look at a token that has already collected "
         "from others, and information can travel in several steps. Each line is a token, and each column is a layer. "
-        f"A wide link brings a long vector to {view.token(view.query)}. If the links of a layer are weak, the layer "
-        "adds little to the token’s own vector."
+        f"A wide link brings a long vector to {view.token(view.query)}. If the links of a layer are weak, attention "
+        "adds little to the token’s own vector there."
     )
     st.fragment(_show)(view)
     way_to("On the bench", bench_of("flow"))
@@ -48,7 +48,8 @@ def said(trace: Trace, token: int) -> str:
         return f"No other word adds anything to {named(trace, token)}. Write a longer sentence."
     said = (
         f"Of all words, {named(trace, source)} brings most to {named(trace, token)}: in layer {layer + 1}, its vector "
-        f"has {percent(float(row[layer, source]))} of the length of all vectors that attention adds to this token."
+        f"has {percent(float(row[layer, source]))} of the lengths, added up, of the vectors that attention adds to "
+        "this token."
     )
     if layer == 0:
         return f"{said} The picture shows which vectors arrive. To see which vectors matter, you must take some away."

@@ -24,7 +24,7 @@ RIGHT = "That is right. Try another country."
 ASIDE = "So the head does not look at the country. Try another one."
 UNKNOWN = """
 The lab’s list has no *{country}*. It has the members of the United Nations whose name is one word, without an article,
-and whose undisputed capital is another word."""
+and whose capital, by this list, is another word. (Israel is left out, because its capital is disputed.)"""
 PIECES = "The capital, {capital}, is several tokens for this model, and one blank cannot say it. Try another country."
 TOLD = "The lab has told you about Italy. Find another country."
 # The least share of the blank's attention that counts as a look.

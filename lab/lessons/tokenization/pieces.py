@@ -227,11 +227,11 @@ def _height(lines: int) -> int | Literal["content"]:
 
 
 def _choose_made(name: str, total: int, noun: str) -> int:
-    """Draw three buttons that walk through ``total`` lookups or merges; returns how many are done, at first all."""
+    """Draw three buttons that walk through ``total`` lookups or merges; returns how many are done, at first one."""
     if total == 1:
         return 1
-    at, made = st.session_state.get(_MADE, (name, total))
-    made = min(made, total) if at == name else total
+    at, made = st.session_state.get(_MADE, (name, 1))
+    made = min(made, total) if at == name else 1
 
     def take(number: int) -> None:
         st.session_state[_MADE] = (name, number)

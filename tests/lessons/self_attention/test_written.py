@@ -110,7 +110,7 @@ def test_what_the_questions_teach_is_so_in_a_small_head() -> None:
         (" russia ", False, "That is right"),
         ("Italy", False, "told you"),
         ("Angola", False, "several tokens"),
-        ("Israel", False, "undisputed capital"),
+        ("Israel", False, "its capital is disputed"),
         ("Mordor", False, "has no *Mordor*"),
         ("<b>", False, "has no"),
     ],

@@ -43,7 +43,8 @@ def all_heads(
     """
     values, what = trace_metrics(traced, threshold).values(metric, corrected), _BY_ID[metric]
     axes, scale = layers_and_heads(values), _scale(what, corrected, ".2f")
-    return heatmap(values, axes, scale, title=label(what, corrected, threshold), highlight=(layer, head))
+    title = what.name if corrected else label(what, corrected, threshold)
+    return heatmap(values, axes, scale, title=title, highlight=(layer, head))
 
 
 def by_length(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lab.analysis.heads.first_look import heaviest_key
 from lab.analysis.heads.one_row import AttentionRow, attention_row
-from lab.course.sentences.looks import look
+from lab.course.sentences.looks import STORY_HEAD, is_story, is_story_blank, look
 
 if TYPE_CHECKING:
     from lab.models.layer_trace import LayerTrace
@@ -30,6 +30,16 @@ class Spot:
         found = look(trace)
         layer, head, query = found.layer, found.head, found.query
         return cls(trace, layer, head, query, heaviest_key(trace, layer, head, query))
+
+    @property
+    def in_story_head(self) -> bool:
+        """Whether this is the head of the course's story, in its sentence."""
+        return is_story(self.trace) and (self.layer, self.head) == STORY_HEAD
+
+    @property
+    def in_story_row(self) -> bool:
+        """Whether the course is written about this row: from the blank, in the head of its story."""
+        return self.in_story_head and is_story_blank(self.trace, self.query)
 
     @property
     def traced(self) -> LayerTrace:

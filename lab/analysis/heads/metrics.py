@@ -280,7 +280,7 @@ METRICS = (
         "sparsity", "Sparsity", _sparsity, _fill_count,
         r"\frac{\#\{A_{ij} < \tau\}}{\#\{A_{ij}\}}", r"\frac{\#\{A_{ij} < 1/\ell_i\}}{\#\{A_{ij}\}}",
         "share of cells", 1, 1,
-        "High: most weights are small: raw, below τ; corrected, below an even share.",
+        "High: most weights are small.",
         "In a text of more than 1/τ tokens even a uniform head is all below τ. Corrected compares with "
         "the uniform weight of the row.",
         "Open a high one to draw it as a few lines: the rest is next to nothing.", uses_threshold=True,

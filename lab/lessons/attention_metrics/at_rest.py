@@ -18,8 +18,8 @@ from lab.analysis.words.masking import asked_run
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.scatter import scatter
-from lab.course.sentences.looks import STORY_HEAD, is_story
-from lab.course.words import head_name, quoted, resting_place, signed
+from lab.course.sentences.looks import is_story
+from lab.course.words import capital, head_name, quoted, resting_place, signed
 from lab.figures.attention import place as place_of
 from lab.lessons.attention_metrics import LESSON
 from lab.models.interventions import Head
@@ -70,12 +70,10 @@ def show(view: OneHead) -> None:
     head = view.layer.index, view.head
     draw(partial(rest_and_effect, run, *head, place, word), "rest-and-effect")
     caption(POINTS.format(head=head_name(head)))
-    found, orders, story = reading(run, place, word, head).strip(), ranks(run, place, word), is_story(view.trace)
-    meaning(
-        f"{found[0].upper()}{found[1:]} {STORY}" if story and head == STORY_HEAD else f"{found[0].upper()}{found[1:]}"
-    )
+    found, orders = capital(reading(run, place, word, head).strip()), ranks(run, place, word)
+    meaning(f"{found} {STORY}" if view.spot.in_story_head else found)
     if orders:
-        caption(f"{orders} {RANKS_STORY}" if story else orders)
+        caption(f"{orders} {RANKS_STORY}" if is_story(view.trace) else orders)
     code(resting.resting_share, resting.effect_sizes, rank_correlation)
 
 

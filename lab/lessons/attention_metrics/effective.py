@@ -12,7 +12,6 @@ from lab.analysis.heads.values import Values, row_entropy
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
-from lab.course.sentences.looks import STORY_HEAD, is_story_blank
 from lab.course.words import capital, head_name, spoken
 from lab.figures.attention import other_words
 from lab.lessons.attention_metrics import LESSON
@@ -54,8 +53,7 @@ def show(view: OneHead) -> None:
     told = f"The dashed line is {head_name((view.layer.index, view.head))}. Strong bars look most at another word."
     caption(told)
     found = capital(reading(view.spot).strip())
-    written = is_story_blank(view.trace, view.query) and (view.layer.index, view.head) == STORY_HEAD
-    meaning(f"{found} {STORY}" if written else found)
+    meaning(f"{found} {STORY}" if view.spot.in_story_row else found)
     code(effective_keys)
 
 

@@ -15,7 +15,6 @@ from lab.analysis.heads.values import Values, is_causal
 from lab.analysis.ranks import rank_correlation
 from lab.charts.cells.heatmap import Heatmap
 from lab.course.pages import bench_of
-from lab.course.sentences.looks import STORY_HEAD, is_story
 from lab.course.words import capital, head_name
 from lab.figures.metric_figures import all_heads, by_length, unit
 from lab.lessons.attention_metrics import EVERY, LESSON, MANY
@@ -69,8 +68,7 @@ def show(view: OneHead) -> None:
         return
     _show_maps(view, corrected)
     caption(HEATMAPS.format(version=CORRECTED if corrected else RAW))
-    told = is_story(view.trace) and head == STORY_HEAD
-    meaning(reading(every, head, corrected) + story(every, corrected) * told)
+    meaning(reading(every, head, corrected) + story(every, corrected) * view.spot.in_story_head)
     with st.expander(f"The formulas, with the numbers of {head_name(head)}", on_change="rerun", key="_formula") as card:
         if card.open:
             _show_card(view, choose_metric(tau=not corrected), corrected)

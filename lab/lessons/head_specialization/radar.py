@@ -20,7 +20,6 @@ from lab.analysis.heads.specialization import (
     trace_specialization,
 )
 from lab.analysis.heads.values import Values, is_causal
-from lab.course.sentences.looks import STORY_HEAD, is_story
 from lab.course.words import aside, capital, escaped, head_name
 from lab.figures import specialization_figures
 from lab.lessons.head_specialization import LESSON
@@ -96,9 +95,8 @@ def show(view: OneHead) -> None:
         return
     own = [values[view.head, found.there].tolist() for values in (found.relative, found.raw, found.corrected)]
     told = reading(head, own, [escaped(found.axes[at]) for at in found.there])
-    story = is_story(view.trace) and head == STORY_HEAD and left_out
     if told:
-        meaning(f"{told} {STORY.format(**SURVEYED)}" if story else told)
+        meaning(f"{told} {STORY.format(**SURVEYED)}" if view.spot.in_story_head and left_out else told)
     label = "The formulas, with this head’s numbers"
     with st.expander(label, on_change="rerun", key="_formulas") as formulas:
         if formulas.open:

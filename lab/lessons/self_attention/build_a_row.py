@@ -13,7 +13,6 @@ from lab.course.pages import bench_of
 from lab.course.words import signed, spoken, unmarked
 from lab.figures.attention import place
 from lab.lessons.self_attention import LESSON
-from lab.lessons.self_attention.map import is_story_row
 from lab.models import forward
 from lab.models.trace import Trace
 from lab.questions.asking import asks
@@ -68,7 +67,7 @@ def show(view: OneHead) -> None:
         )
     )
     call = view.figure(row_built)
-    story = is_story_row(spot)
+    story = spot.in_story_row
     figure = replace(call(), means=tuple(map(unmarked, stages(spot, story=story))))
     with framed("row-built"):
         mount("row_built", figure.payload(), "row-built")

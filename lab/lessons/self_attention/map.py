@@ -8,7 +8,6 @@ import numpy as np
 
 from lab.analysis.heads.one_row import attention_map
 from lab.charts.base.figure import Figure
-from lab.course.sentences.looks import STORY_HEAD, is_story
 from lab.course.words import named, spoken, told_apart
 from lab.figures import attention
 from lab.lessons.self_attention import LESSON
@@ -49,12 +48,12 @@ def show(view: OneHead) -> None:
     spot = view.spot
     say(IDEA.format(layer=spot.layer + 1, head=spot.head + 1))
     one_head.show_sentence(view)
-    meaning(f"{reading(spot)} {ARCS}" if is_story_row(spot) else reading(spot))
+    meaning(f"{reading(spot)} {ARCS}" if spot.in_story_row else reading(spot))
     if not predict(LESSON, looks_back()):
         return
     say(MAP)
     one_head.show_map(view)
-    if is_story_head(spot):
+    if spot.in_story_head:
         say_more(RESTING.format(least=math.floor(100 * least_at_marks(spot)) / 100))
     if view.trace.labels[0] == "[CLS]":
         say(CLS)
@@ -86,16 +85,6 @@ def least_at_marks(spot: Spot) -> float:
     rows = ~marks
     rows[spot.trace.labels.index(BLANK)] = False
     return float(weights[rows][:, marks].sum(axis=1).min())
-
-
-def is_story_row(spot: Spot) -> bool:
-    """Return whether the course is written about this row: from the blank, in the head of its story."""
-    return is_story_head(spot) and spot.trace.labels[spot.query] == BLANK
-
-
-def is_story_head(spot: Spot) -> bool:
-    """Return whether the head of the course's story is on screen, in its sentence."""
-    return is_story(spot.trace) and (spot.layer, spot.head) == STORY_HEAD
 
 
 @asks(

@@ -12,7 +12,6 @@ from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.course.words import spoken
 from lab.figures.attention import BARS
 from lab.figures.trace_axes import KEY, WEIGHT
-from lab.lessons.self_attention.map import is_story_row
 from lab.models import forward
 from lab.models.trace import Trace
 from lab.questions.spot import Spot
@@ -37,7 +36,7 @@ NO_DIVISION = "This model does not divide its scores."
 
 def show(view: OneHead) -> None:
     """Show a row with and without the division; the course's row is that of [CLS], which looks at several tokens."""
-    story = is_story_row(view.spot) and not TOKEN.chosen()
+    story = view.spot.in_story_row and not TOKEN.chosen()
     if story:
         view = replace(view, query=0)
     d_k = view.trace.model.config.head_width

@@ -52,7 +52,7 @@ def test_the_blank_looks_at_france_and_france_does_not_look_back(theirs: dict[st
     assert weights[BLANK].argmax() == FRANCE and numbers(look.reading(spot)) == pytest.approx(
         [first, second], abs=0.0051
     )
-    assert "From the blank, head 6-4 gives" in look.reading(spot) and look.is_story_row(spot)
+    assert "From the blank, head 6-4 gives" in look.reading(spot) and spot.in_story_row
     question = look.looks_back(spot)
     assert question is not None and "0.96" in question.prompt and round(float(first), 2) == 0.96
     assert weights[FRANCE, BLANK] < 0.01 and answer(question).text.startswith("Less than 0.01")
@@ -129,7 +129,7 @@ def test_readings_of_any_row(model: str, text: str) -> None:
         weights = trace.layer(1).attention[2, query].numpy()
         told = look.reading(any_spot)
         seen = np.argsort(-weights)[: query + 1 if trace.model.config.causal else None][:2]
-        assert numbers(told) == pytest.approx(weights[seen].tolist(), abs=0.0051) and not look.is_story_row(any_spot)
+        assert numbers(told) == pytest.approx(weights[seen].tolist(), abs=0.0051) and not any_spot.in_story_row
         assert all(f"{spoken(trace, int(key))} " in told for key in seen)
         stages = build_a_row.stages(any_spot, story=False)
         parts = weights * trace.layer(1).value[2].norm(dim=-1).numpy()
@@ -146,7 +146,7 @@ def test_what_arrives_is_not_only_the_weight() -> None:
 
 
 def test_another_head_and_another_model_get_no_finding(spot: Spot) -> None:
-    assert not look.is_story_row(Spot(spot.trace, 5, 4, BLANK, FRANCE))
-    assert not look.is_story_row(Spot(spot.trace, 5, HEAD, FRANCE, BLANK))
+    assert not Spot(spot.trace, 5, 4, BLANK, FRANCE).in_story_row
+    assert not Spot(spot.trace, 5, HEAD, FRANCE, BLANK).in_story_row
     bert = lab.trace(lab.load_model("lab-bert"), STORY_TEXT)
-    assert not look.is_story_row(Spot(bert, 1, HEAD, BLANK, FRANCE))
+    assert not Spot(bert, 1, HEAD, BLANK, FRANCE).in_story_row

@@ -159,8 +159,8 @@ def faults(picture: Picture, token: int, sign: str, found: dict[tuple[int, str],
 
 
 def _is(said: str, share: float) -> bool:
-    if said == "<1":
-        return share < _ROUNDED
+    if said == "<1":  # what rounds to 1 % from below is "less than 1 %", too
+        return share < 0.01 + 1e-4
     return share > 0.99 if said == ">99" else abs(int(said) / 100 - share) <= _ROUNDED
 
 

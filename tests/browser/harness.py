@@ -141,14 +141,16 @@ class Returning:
     """
 
     browser: Browser
-    contexts: dict[View, BrowserContext] = field(default_factory=dict)
+    # Each context has a page that is never visited, and from which the others' traces are removed.
+    spares: dict[View, Page] = field(default_factory=dict)
 
     @contextmanager
     def visit(self, view: View) -> Iterator[Visitor]:
         """One of them; when the visit ends, its cookies and all that its pages have kept are gone."""
-        if view not in self.contexts:
-            self.contexts[view] = _context(self.browser, view)
-        context = self.contexts[view]
+        if view not in self.spares:
+            self.spares[view] = _context(self.browser, view).new_page()
+        spare = self.spares[view]
+        context = spare.context
         origins: set[str] = set()
 
         def note(page: Page) -> None:
@@ -160,13 +162,15 @@ class Returning:
         finally:
             context.remove_listener("page", note)
             for page in context.pages:
-                page.close()
+                if page != spare:
+                    page.close()
             context.clear_cookies()
-            blank = context.new_page()
-            speaks = context.new_cdp_session(blank)
+            context.set_offline(False)
+            speaks = context.new_cdp_session(spare)
             for origin in origins:
-                speaks.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
-            blank.close()
+                if origin.startswith("http"):
+                    speaks.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+            speaks.detach()
 
 
 def _context(browser: Browser, view: View) -> BrowserContext:

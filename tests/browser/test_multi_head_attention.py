@@ -40,7 +40,9 @@ def test_a_click_on_a_small_map_chooses_its_head(lab: Lab, page: Page) -> None:
     expect(page).to_have_url(re.compile(r"[?&]head=7\b"))
 
 
+@at_night
 def test_a_click_on_the_map_of_all_heads_chooses_layer_and_head(lab: Lab, page: Page) -> None:
+    """By day test_metrics_and_sentences.py clicks on such a map."""
     open_step(page, lab.url + "/Multi-head_attention?step=All+heads&text=The+cat+sat.")
     cell = page.locator(".mark-rect.role-mark path").nth(2 * HEADS + 4)
     cell.scroll_into_view_if_needed()

@@ -62,18 +62,7 @@ def test_the_selection_survives_a_walk_and_hostile_text_stays_text(lab: Lab, pag
     assert page.evaluate("window.hacked") is None
 
 
-def test_the_badge_is_a_ring_until_it_is_opened_and_stays_open(lab: Lab, page: Page) -> None:
-    """On a telephone test_compare.py opens one."""
-    page.goto(f"{lab.url}/Self-attention?step=Where+does+it+look%3F&text=Nobody+has+asked+about+this.")
-    wait_idle(page)
-    badge = page.get_by_role("button", name=BADGE).filter(has_text="radio_button_unchecked")
-    badge.click()
-    expect(page.get_by_role("button", name="steps match Hugging Face")).to_be_visible(timeout=30_000)
-    expect(page.get_by_role("dialog").get_by_text("steps were compared number by number")).to_be_visible()
-    expect(badge).to_have_count(0)
-
-
-def test_who_took_another_head_along_is_led_back_to_the_course_s(lab: Lab, page: Page) -> None:
+def test_who_took_another_head_along_is_led_back_to_the_course_s_and_a_badge_stays_open(lab: Lab, page: Page) -> None:
     """In a browser, layer and head are bound to the address then, from which nothing can be taken away."""
     open_map(page, f"{lab.url}/Self-attention?{urlencode({'step': 'Where does it look?'})}")
     page.get_by_role("button", name="Head 6").click()
@@ -85,3 +74,11 @@ def test_who_took_another_head_along_is_led_back_to_the_course_s(lab: Lab, page:
     assert page.get_by_test_id("stException").count() == 0
     expect(page.get_by_role("button", name="Look where the course does")).to_have_count(0)
     assert "head=6" not in page.url
+    sentence(page).fill("Nobody has asked about this.")
+    sentence(page).press("Control+Enter")
+    wait_idle(page)
+    badge = page.get_by_role("button", name=BADGE).filter(has_text="radio_button_unchecked")
+    badge.click()
+    expect(page.get_by_role("button", name="steps match Hugging Face")).to_be_visible()
+    expect(page.get_by_role("dialog").get_by_text("steps were compared number by number")).to_be_visible()
+    expect(badge).to_have_count(0)

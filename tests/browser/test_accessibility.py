@@ -12,7 +12,7 @@ from benchmarks.server import Lab
 from tests.browser.accessibility import SCHEMES, Scheme, violations
 from tests.browser.harness import wait_idle
 from tests.browser.screenshots import addresses
-from tests.thorough import THOROUGH, some
+from tests.thorough import THOROUGH, these
 
 # What the Tab key must reach: everything that can be pressed, filled in or turned, unless it says that it cannot.
 # Each is marked until it has had the focus.
@@ -45,10 +45,11 @@ def unreached(page: Page) -> list[str]:
     return list(page.evaluate(_UNREACHED))
 
 
-# A page of each kind; by day each has one of the two schemes.
+# By day the first page, a lesson and an experiment, each in one of the two schemes.
+PATHS = these(addresses(), next(iter(addresses())), "Masked_language_model", "Needed_heads")
 CASES = [
     (path, scheme)
-    for place, path in enumerate(some([*addresses().values()], 4))
+    for place, path in enumerate(PATHS.values())
     for scheme in SCHEMES
     if THOROUGH or scheme == SCHEMES[place % 2]
 ]

@@ -24,6 +24,7 @@ from tests.browser.harness import EXTREMES, pick, scroller, tooltip, wait_idle
 from tests.browser.stage import Stage, run
 from tests.charts.samples import HOSTILE, words
 from tests.sentences import FOLLOWS
+from tests.thorough import at_night
 
 TEXT = "The sleepish cat sat on the mat."
 HEADS = 12  # of the default model
@@ -284,6 +285,7 @@ def test_hostile_tokens_are_text(stage: Stage) -> None:
     assert sum(str(text).startswith("</script><script") for text in texts) == 2
 
 
+@at_night
 def test_png_and_svg_show_what_is_drawn_and_another_layer_keeps_what_the_reader_chose(stage: Stage) -> None:
     page = stage.show(random_view(12, heads=4))
     chip(page, 2).dblclick()
@@ -305,6 +307,7 @@ def test_png_and_svg_show_what_is_drawn_and_another_layer_keeps_what_the_reader_
     assert {(row[0], row[2]) for row in numbers(page)} == {("2", "5")}
 
 
+@at_night
 def test_sixteen_heads_of_512_tokens_scroll_and_fit(stage: Stage) -> None:
     page = stage.show(random_view(512))
     expect(page.locator(".status")).to_contain_text("strongest are drawn")

@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Page, WebSocket, expect
 from sqlalchemy import select
 
-from benchmarks.server import HOME, Lab, running_lab
+from benchmarks.server import HOME, Lab, free_port, running_lab
 from lab.questions.question import Question
 from lab.rooms.codes import LENGTH
 from lab.rooms.database import open_database, reading
@@ -23,7 +23,6 @@ from lab.rooms.questions import read
 from lab.rooms.schema import ANSWERS, QUESTIONS, ROOMS
 from tests.browser.accessibility import violations
 from tests.browser.harness import PHONE, Returning, View, Visitor, wait_idle
-from tests.browser.test_restart import free_port
 from tests.thorough import THOROUGH, at_night
 
 WALL = View("light", 1024, 768)

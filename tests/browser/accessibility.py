@@ -22,7 +22,8 @@ from benchmarks.server import running_lab
 from tests.browser.harness import View, chromium, visit, wait_idle
 from tests.browser.screenshots import addresses
 
-SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+Scheme = Literal["light", "dark"]
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 # A colour on its way from one theme to the next is neither's.
 _SETTLED = """() => document.getAnimations().every(each =>
     each.playState === "finished" || each.effect?.getComputedTiming().endTime === Infinity)"""

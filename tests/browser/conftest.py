@@ -1,11 +1,12 @@
 """Fixtures of the browser tests.
 
 ``lab``            one server for the whole session (``tests/conftest.py``); ``lab.url``, ``lab.log``
-``alone``          another, with figures that need no model (``alone.py``)
+``alone``          another, with charts that need no model (``gallery.py``)
 ``fresh_server``   ``fresh_server()`` starts another, never visited: for first visits by deep link
 ``view``           laptop, light; for the others parametrize("view", VIEWS, indirect=True, ids=str)
 ``visitor``        a page seen through ``view``; the test fails if the page complained
 ``page``           ``visitor.page``
+``stage``          the page with one hand-written component and no server (``stage.py``)
 
     def test_layer_is_in_the_link(lab: Lab, page: Page) -> None:
         page.goto(lab.url + "/Self-attention?layer=2")
@@ -26,6 +27,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from benchmarks.server import HOME, Lab, running_lab
 from tests.browser.harness import Returning, View, Visitor, chromium
+from tests.browser.stage import Stage
 
 # A test that must fail waits so long for what does not come; a busy machine takes its time.
 expect.set_options(timeout=30_000)
@@ -40,7 +42,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    with running_lab(Path(__file__).parent / "alone.py", tmp_path_factory.mktemp("alone")) as running:
+    with running_lab(Path(__file__).parent / "gallery.py", tmp_path_factory.mktemp("alone")) as running:
         yield running
 
 
@@ -82,3 +84,8 @@ def visitor(returning: Returning, view: View) -> Iterator[Visitor]:
 @pytest.fixture
 def page(visitor: Visitor) -> Page:
     return visitor.page
+
+
+@pytest.fixture
+def stage(page: Page) -> Stage:
+    return Stage(page)

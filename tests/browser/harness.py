@@ -45,14 +45,9 @@ WATCH = """(() => {
         asked = performance.now();
         return send.call(this, message);
     };
-    // A chart takes a moment to turn a click into a timer: some frames, and those may be slow.
-    let frames = 0, last = 0;
     window.labWaits = since => {
         const now = performance.now();
-        frames = since === last ? frames + 1 : 1;
-        last = since;
-        return frames < 6 || now - since < 100 || (timers.size > 0 && now - since < 2 * short)
-            || (asked !== null && now - asked < 20 * short);
+        return (timers.size > 0 && now - since < 2 * short) || (asked !== null && now - asked < 20 * short);
     };
 })()"""
 
@@ -65,7 +60,8 @@ _PROBE = re.compile(r"/[^/]+/_stcore/(health|host-config)$")
 
 # Finished means: connected, the script has ended, nothing on the page is left over from the run
 # before, and every element's own code has arrived (a skeleton holds its place until then).
-# On a busy machine there are pauses between one of these and the next, so it has to stay so for a while.
+# On a busy machine there are pauses between one of these and the next, and a chart takes some frames to turn a click
+# into a timer, so it has to stay so for a while, counted in time and in frames.
 _IDLE = """since => {
     const app = document.querySelector('[data-testid="stApp"]');
     const idle = !window.labWaits?.(since)
@@ -74,8 +70,11 @@ _IDLE = """since => {
         && app.getAttribute('data-test-script-state') === 'notRunning'
         && !document.querySelector('[data-stale="true"]')
         && !document.querySelector('[data-testid="stSkeleton"], [data-testid="stAppSkeleton"]');
-    if (!idle || !(window.labIdleSince >= since)) window.labIdleSince = idle ? performance.now() : undefined;
-    return idle && performance.now() - window.labIdleSince > 150;
+    if (!idle || window.labAsked !== since) {
+        Object.assign(window, { labAsked: since, labFrames: 0, labSince: performance.now() });
+    }
+    window.labFrames += 1;
+    return idle && window.labFrames > 8 && performance.now() - window.labSince > 150;
 }"""
 
 
@@ -142,14 +141,16 @@ class Returning:
     """
 
     browser: Browser
-    contexts: dict[View, BrowserContext] = field(default_factory=dict)
+    # Each context has a page that is never visited, and from which the others' traces are removed.
+    spares: dict[View, Page] = field(default_factory=dict)
 
     @contextmanager
     def visit(self, view: View) -> Iterator[Visitor]:
         """One of them; when the visit ends, its cookies and all that its pages have kept are gone."""
-        if view not in self.contexts:
-            self.contexts[view] = _context(self.browser, view)
-        context = self.contexts[view]
+        if view not in self.spares:
+            self.spares[view] = _context(self.browser, view).new_page()
+        spare = self.spares[view]
+        context = spare.context
         origins: set[str] = set()
 
         def note(page: Page) -> None:
@@ -161,13 +162,15 @@ class Returning:
         finally:
             context.remove_listener("page", note)
             for page in context.pages:
-                page.close()
+                if page != spare:
+                    page.close()
             context.clear_cookies()
-            blank = context.new_page()
-            speaks = context.new_cdp_session(blank)
+            context.set_offline(False)
+            speaks = context.new_cdp_session(spare)
             for origin in origins:
-                speaks.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
-            blank.close()
+                if origin.startswith("http"):
+                    speaks.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+            speaks.detach()
 
 
 def _context(browser: Browser, view: View) -> BrowserContext:

@@ -35,16 +35,34 @@ def _click(page: Page, size: int, q: int, k: int) -> None:
     wait_idle(page)
 
 
-@pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
-@pytest.mark.parametrize("size", some([40, 3], 1))
-def test_a_click_finds_its_cell(alone: Lab, page: Page, size: int) -> None:
+@pytest.mark.parametrize(
+    ("view", "size"),
+    some([(PHONE, 40), (EXTREMES[0], 40), (PHONE, 3), (EXTREMES[0], 3)], 1),
+    indirect=["view"],
+    ids=str,
+)
+def test_a_click_finds_its_cell_and_the_legend_is_a_bar_with_numbers_below_it(
+    alone: Lab, page: Page, size: int
+) -> None:
     """The smallest cells and the largest."""
     _open(page, alone, f"n={size}")
+    _has_its_legend(page)
     page.evaluate("document.querySelector('svg.marks').dataset.first = 'yes'")
     for q, k in ((0, 0), (size - 1, 1), (1, size - 1)):
         _click(page, size, q, k)
         expect(page.get_by_text(f"clicked ({q}, {k})", exact=True)).to_be_visible()
     assert page.evaluate("document.querySelector('svg.marks').dataset.first") == "yes", "drawn anew instead of mended"
+
+
+def _has_its_legend(page: Page) -> None:
+    chart = page.locator(".stVegaLiteChart").first
+    whole, cells = chart.locator("svg.marks").bounding_box(), page.locator(_CELLS).first.bounding_box()
+    assert whole is not None and cells is not None
+    for number in ("0", "0.5", "1"):
+        at = chart.locator("g.mark-text text").get_by_text(number, exact=True).last.bounding_box()
+        assert at is not None
+        assert at["y"] > cells["y"] + cells["height"] and at["y"] + at["height"] <= whole["y"] + whole["height"]
+        assert at["x"] >= whole["x"] and at["x"] + at["width"] <= whole["x"] + whole["width"]
 
 
 def test_hovering_names_both_tokens_and_the_outline_follows_the_click_and_outlives_new_numbers(
@@ -78,37 +96,11 @@ def test_masked_cells_answer_no_click_and_128_tokens_are_drawn_on_a_canvas(alone
 
 @pytest.mark.parametrize(
     ("view", "query"),
-    some([(PHONE, "n=14&hostile=1"), (EXTREMES[0], "n=40"), (PHONE, "n=3"), (PHONE, "n=40")], 2),
+    some([(PHONE, "n=14&hostile=1"), (EXTREMES[0], "n=40"), (PHONE, "n=3"), (PHONE, "n=40")], 1),
     indirect=["view"],
     ids=str,
 )
-def test_every_chart_fits_the_page(alone: Lab, page: Page, query: str) -> None:
-    _open(page, alone, f"only=all&{query}")
-    charts = page.locator(".stVegaLiteChart")
-    expect(charts).to_have_count(len(every_figure(words(3))))
-    for chart in charts.all():
-        chart.scroll_into_view_if_needed()
-        chart.locator(":is(svg.marks, canvas)").wait_for()
-    overflowing = page.evaluate("""() =>
-        [...document.querySelectorAll('.stVegaLiteChart :is(svg.marks, canvas), .tokens')]
-        .filter(e => e.getBoundingClientRect().right > innerWidth).length""")
-    assert overflowing == 0
-
-
-@pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
-def test_the_legend_of_a_map_is_a_bar_with_numbers_below_it(alone: Lab, page: Page) -> None:
-    _open(page, alone, "n=12")
-    chart = page.locator(".stVegaLiteChart").first
-    whole, cells = chart.locator("svg.marks").bounding_box(), page.locator(_CELLS).first.bounding_box()
-    assert whole is not None and cells is not None
-    for number in ("0", "0.5", "1"):
-        at = chart.locator("g.mark-text text").get_by_text(number, exact=True).last.bounding_box()
-        assert at is not None
-        assert at["y"] > cells["y"] + cells["height"] and at["y"] + at["height"] <= whole["y"] + whole["height"]
-        assert at["x"] >= whole["x"] and at["x"] + at["width"] <= whole["x"] + whole["width"]
-
-
-def test_hostile_tokens_stay_text(alone: Lab, page: Page) -> None:
+def test_every_chart_fits_the_page_and_hostile_tokens_stay_text(alone: Lab, page: Page, query: str) -> None:
     alerts: list[str] = []
 
     def on_dialog(dialog: Dialog) -> None:
@@ -116,11 +108,18 @@ def test_hostile_tokens_stay_text(alone: Lab, page: Page) -> None:
         dialog.dismiss()
 
     page.on("dialog", on_dialog)
-    _open(page, alone, "only=all&n=14&hostile=1")
-    expect(page.locator(".tokens")).to_contain_text("<img src=x onerror=alert(1)>")
+    _open(page, alone, f"only=all&{query}")
+    charts = page.locator(".stVegaLiteChart")
+    expect(charts).to_have_count(len(every_figure(words(3))))
+    for chart in charts.all():
+        chart.scroll_into_view_if_needed()
+        chart.locator(":is(svg.marks, canvas)").wait_for()
+        chart.hover()
+    overflowing = page.evaluate("""() =>
+        [...document.querySelectorAll('.stVegaLiteChart :is(svg.marks, canvas), .tokens')]
+        .filter(e => e.getBoundingClientRect().right > innerWidth).length""")
+    assert overflowing == 0
+    if "hostile" in query:
+        expect(page.locator(".tokens")).to_contain_text("<img src=x onerror=alert(1)>")
     assert page.locator(".tokens :is(img, script)").count() == 0
-    for chart in page.locator(".stVegaLiteChart").all():
-        box = chart.bounding_box()
-        assert box is not None
-        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     assert not alerts

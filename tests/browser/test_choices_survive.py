@@ -61,12 +61,20 @@ def test_through_all_benches_by_the_menu_and_all_the_way_back_and_on_again(lab: 
     is_as_chosen(page, BENCHES[3])
 
 
-def test_a_bench_keeps_what_was_chosen_in_a_lesson_and_back_leads_to_it(lab: Lab, page: Page) -> None:
+def test_a_bench_keeps_what_was_chosen_another_lesson_has_its_own_head_and_back_has_the_chosen_one(
+    lab: Lab, page: Page
+) -> None:
     page.goto(lab.url + LINK)
     is_as_chosen(page, page_of("self-attention"))
     bench = page_of("neuron-view")
     go_to(page, "Benches", title(bench))
     is_as_chosen(page, bench)
+    page.go_back()
+    is_as_chosen(page, page_of("self-attention"))
+    go_to(page, "Lessons", title(page_of("multi-head-attention")))
+    wait_idle(page)
+    box = page.get_by_test_id("stSidebar").get_by_role("combobox", name="Layer", exact=True)
+    expect(box).to_have_value("6")
     page.go_back()
     is_as_chosen(page, page_of("self-attention"))
 
@@ -84,14 +92,3 @@ def test_every_lesson_begins_as_the_course_does_and_has_the_sentence_at_one_clic
             yours.click()
             wait_idle(page)
             assert address(page)["text"] == CAT, lesson.id
-
-
-def test_another_lesson_begins_with_its_own_head_and_back_has_what_was_chosen(lab: Lab, page: Page) -> None:
-    page.goto(lab.url + LINK)
-    is_as_chosen(page, page_of("self-attention"))
-    go_to(page, "Lessons", title(page_of("multi-head-attention")))
-    wait_idle(page)
-    box = page.get_by_test_id("stSidebar").get_by_role("combobox", name="Layer", exact=True)
-    expect(box).to_have_value("6")
-    page.go_back()
-    is_as_chosen(page, page_of("self-attention"))

@@ -8,19 +8,16 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-import lab as library
 from benchmarks.server import Lab
 from lab.analysis.flow.influence import Tree, influence_tree
 from lab.analysis.flow.maps import layer_maps
-from lab.models.catalogue import DEFAULT_MODEL
+from lab.analysis.flow.reading import Reading
+from lab.figures.flow import influence
 from tests.browser.harness import BADGE, EXTREMES, PHONE, View, wait_idle
+from tests.browser.stage import Stage, run
 from tests.thorough import at_night
 
 TEXT = "The sleepish cat sat on the mat."
-TREE = (
-    "/Flow?flow_reading=Weights&flow_heads=Mean+over+heads&flow_tokens=All+tokens&step=Influence+tree&flow_layer=3"
-    "&tree_k=3&token=5&text=The+sleepish+cat+sat+on+the+mat."
-)
 HOSTILE = "%3Cimg+src=x+onerror=alert(1)%3E+%3C/script%3E+%3Cb%3Ebold%3C/b%3E+%E2%80%AEgnp.exe+$x$"
 
 
@@ -43,17 +40,22 @@ def open_bench(lab: Lab, page: Page, address: str) -> None:
     wait_idle(page)
 
 
+def open_tree(stage: Stage) -> Page:
+    """The tree of "cat" by weights, three layers down."""
+    return stage.show(influence(run(TEXT), Reading(), 2, 4, 3, 3))
+
+
 def items(page: Page) -> Locator:
     return page.get_by_role("tree").get_by_role("treeitem")
 
 
 @pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
-def test_the_tree_folds_by_click_and_tells_the_traces_numbers(lab: Lab, page: Page) -> None:
-    open_bench(lab, page, TREE)
+def test_the_tree_folds_by_click_and_tells_the_traces_numbers(stage: Stage) -> None:
+    page = open_tree(stage)
     expect(items(page)).to_have_count(1 + 3 + 9 + 27)
     first = items(page).nth(1)
     first.hover()
-    trace = library.trace(library.load_model(DEFAULT_MODEL), TEXT)
+    trace = run(TEXT)
     row = trace.layer(2).attention.mean(dim=0)[4]
     tip = page.locator(".tooltip")
     expect(tip).to_contain_text(f"{float(row.max()):.4f}")
@@ -83,7 +85,7 @@ def places(tree: Tree, node: int) -> list[int]:
 @at_night
 def test_the_tree_opens_at_the_last_layer_and_names_its_levels(lab: Lab, page: Page) -> None:
     open_bench(lab, page, "/Flow?step=Influence+tree&token=5&text=The+sleepish+cat+sat+on+the+mat.")
-    levels, last = page.locator(".levels span"), library.load_model(DEFAULT_MODEL).config.layers
+    levels, last = page.locator(".levels span"), run(TEXT).model.config.layers
     expect(levels).to_have_text([f"After layer {layer}" for layer in range(last, last - 5, -1)])
     expect(items(page)).to_have_count(1 + 2 + 4 + 8 + 16)
     page.get_by_text("More controls").click()
@@ -110,8 +112,8 @@ def test_no_band_strikes_through_a_label(lab: Lab, page: Page, view: View) -> No
     assert float(label.evaluate("(text) => parseFloat(getComputedStyle(text).strokeWidth)")) >= 4
 
 
-def test_the_tree_by_keyboard_and_a_fold_that_outlives_a_rerun(lab: Lab, page: Page) -> None:
-    open_bench(lab, page, TREE)
+def test_the_tree_by_keyboard_and_a_fold_that_outlives_a_rerun(stage: Stage) -> None:
+    page = open_tree(stage)
     page.get_by_role("button", name="SVG").focus()
     page.keyboard.press("Tab")  # past the buttons: the one item that takes the focus, the root
     if page.evaluate("document.activeElement.shadowRoot?.activeElement?.className") == "scroller":
@@ -136,12 +138,10 @@ def test_the_tree_by_keyboard_and_a_fold_that_outlives_a_rerun(lab: Lab, page: P
     expect(items(page).last).to_be_focused()
     # What is folded stays so in a rerun that changes nothing.
     expect(items(page)).to_have_count(28)
-    page.get_by_role("radio", name="One head").click()
-    wait_idle(page)
+    stage.give(influence(run(TEXT), Reading(head=2), 2, 4, 3, 3))
     expect(items(page)).to_have_count(40)  # another matrix: a new tree
     items(page).nth(1).click()
-    page.get_by_role("button", name="Numbers and files").click()
-    wait_idle(page)
+    stage.give(influence(run(TEXT), Reading(head=2), 2, 4, 3, 3))
     expect(items(page)).to_have_count(28)
 
 
@@ -164,7 +164,7 @@ def test_a_band_tells_its_number(lab: Lab, page: Page) -> None:
         "&text=The+sleepish+cat+sat+on+the+mat.",
     )
     page.locator(".sankey-link").first.hover(force=True)
-    weights = library.trace(library.load_model(DEFAULT_MODEL), TEXT).attention.mean(dim=1)
+    weights = run(TEXT).attention.mean(dim=1)
     shown = page.locator(".hoverlayer").text_content() or ""
     number = shown.rpartition(" ")[2]
     assert number in {f"{float(weight):.4f}" for weight in weights[weights >= 0.3]}

@@ -4,32 +4,36 @@ from __future__ import annotations
 
 import re
 from itertools import combinations
-from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
-from tests.browser.harness import PHONE, wait_idle
+from lab.lessons.head_specialization.relations import row_with_grammar
+from lab.ui import runs
+from tests.browser.harness import PHONE
+from tests.browser.stage import Stage, run
 from tests.browser.test_metrics_and_sentences import click_cell, open_step
+from tests.thorough import at_night
 
 PAGE = "/Head_specialization"
 HEADS = 12  # of each layer of the model that a visit begins with
 
 
+@at_night
 @pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
 def test_a_click_on_the_map_of_names_chooses_a_head(lab: Lab, page: Page) -> None:
+    """By day test_metrics_and_sentences.py clicks on such a map."""
     open_step(lab, page, f"{PAGE}?step=Named+patterns")
     click_cell(page, 2 * HEADS + 4)
     page.wait_for_url(lambda url: "layer=3" in url and "head=5" in url)
-    assert "layer=3" in page.url and "head=5" in page.url
 
 
 @pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
-def test_the_names_of_relations_lie_beside_each_other(lab: Lab, page: Page) -> None:
+def test_the_names_of_relations_lie_beside_each_other(stage: Stage) -> None:
     """In a short sentence, several names have one place: "article" and "preposition" of "behind the old barn"."""
-    text = "My aunt keeps bees behind the old barn."
-    open_step(lab, page, f"{PAGE}?{urlencode({'step': 'Grammar', 'text': text})}")
+    runs.load_tagger()
+    page = stage.show(row_with_grammar(run("My aunt keeps bees behind the old barn."), 1, None, (0, 0)))
     names = page.locator(".below .name")
     expect(names.first).to_be_attached()
     boxes = [box for box in (name.bounding_box() for name in names.all()) if box is not None]
@@ -38,14 +42,6 @@ def test_the_names_of_relations_lie_beside_each_other(lab: Lab, page: Page) -> N
         across = min(one["x"] + one["width"], other["x"] + other["width"]) - max(one["x"], other["x"])
         down = min(one["y"] + one["height"], other["y"] + other["height"]) - max(one["y"], other["y"])
         assert across <= 1 or down <= 10, (one, other)  # a box of 25 pixels has room around its letters
-
-
-def test_a_radar_is_drawn(lab: Lab, page: Page) -> None:
-    open_step(lab, page, f"{PAGE}?step=Radar")
-    expect(page.get_by_text(re.compile(r"lowest .+ 0, .+ highest, 1"))).to_be_visible()
-    page.get_by_text("All heads of the layer").click()
-    wait_idle(page)
-    expect(page.locator(".scatterlayer .trace.scatter")).to_have_count(HEADS)
 
 
 def test_a_survey_is_cancelled_and_goes_on(lab: Lab, page: Page) -> None:

@@ -1,11 +1,14 @@
-"""A learner at the head view: heads on and off, a token hovered and locked, filters, numbers, exports."""
+"""A learner at the head view: heads on and off, a token hovered and locked, filters, numbers, exports.
+
+All but the last test have the component without a server (``stage.py``).
+"""
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 from xml.etree import ElementTree
 
@@ -14,26 +17,33 @@ import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import Locator, Page, expect
 
-import lab as python_lab
 from benchmarks.server import Lab
-from lab.models.catalogue import DEFAULT_MODEL
-from tests.browser.harness import EXTREMES, View, pick, scroller, tooltip, wait_idle
+from lab.benches.head_view.view import head_view_of
+from lab.charts.components.head_view import HeadView
+from tests.browser.harness import EXTREMES, pick, scroller, tooltip, wait_idle
+from tests.browser.stage import Stage, run
+from tests.charts.samples import HOSTILE, words
 from tests.sentences import FOLLOWS
 from tests.thorough import at_night
 
 TEXT = "The sleepish cat sat on the mat."
-PAIR = {"text": FOLLOWS[0], "pair": FOLLOWS[1]}
 HEADS = 12  # of the default model
 ROW = 24  # pixels of a row while there is room, as head_view.js has it
 LAYER = 2
 
 
-def open_view(page: Page, lab: Lab, params: Mapping[str, str] | None = None) -> None:
-    page.goto(
-        f"{lab.url}/Head_view?" + urlencode({"text": TEXT, "layer": str(LAYER), **(params or {})}), timeout=90_000
-    )
-    expect(scroller(page)).to_be_visible(timeout=180_000)
-    wait_idle(page)
+def open_view(stage: Stage, **options: Any) -> Page:
+    page = stage.show(head_view_of(run(TEXT), LAYER - 1, **options))
+    expect(scroller(page)).to_be_visible()
+    return page
+
+
+def random_view(count: int, labels: list[str] | None = None, heads: int = 16, layer: int = 1) -> HeadView:
+    """A layer without a model: half of the heads look at few tokens, half at many."""
+    scores = np.random.default_rng(0).standard_normal((heads, count, count))
+    exponentials = np.exp(scores * np.where(np.arange(heads) % 2, 3, 0.5)[:, None, None])
+    attention = exponentials / exponentials.sum(-1, keepdims=True)
+    return HeadView(attention, labels or words(count), [i == 0 for i in range(count)], "<b>model</b>", layer - 1)
 
 
 def chip(page: Page, head: int) -> Locator:
@@ -59,19 +69,23 @@ def put(page: Page, action: str, side: str, row: int) -> None:
 
 def numbers(page: Page) -> list[list[str]]:
     """All the edges drawn, out of the CSV file: layer, head, query, its token, key, its token, weight."""
-    button = page.get_by_role("button", name="CSV", exact=True)
-    if not button.count():
+    if not page.get_by_role("button", name="CSV", exact=True).count():
         page.get_by_role("button", name="Numbers", exact=True).click()
-    with page.expect_download() as download:
-        button.click()
-    rows = list(csv.reader(Path(download.value.path()).read_text("utf-8-sig").splitlines()))
+    rows = list(csv.reader(saved(page, "CSV").read_text("utf-8-sig").splitlines()))
     assert rows[0] == ["layer", "head", "query", "query token", "key", "key token", "weight"]
     return rows[1:]
 
 
-def attention(text: str = TEXT, pair: str | None = None) -> NDArray[np.float32]:
-    trace = python_lab.trace(python_lab.load_model(DEFAULT_MODEL), text, pair)
-    return np.asarray(trace.layer(LAYER - 1).attention)
+def saved(page: Page, kind: str) -> Path:
+    """The file that a button of the view makes."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name=kind, exact=True).click()
+    assert kind == "CSV" or download.value.suggested_filename == f"head-view-layer-1.{kind.lower()}"
+    return Path(download.value.path())
+
+
+def attention() -> NDArray[np.float32]:
+    return np.asarray(run(TEXT).layer(LAYER - 1).attention)
 
 
 def share(page: Page, percent: int) -> None:
@@ -79,15 +93,8 @@ def share(page: Page, percent: int) -> None:
     expect(page.locator("output")).to_have_text(f"{percent} %")
 
 
-def test_heads_toggle_isolate_and_are_never_none_without_a_rerun(lab: Lab, page: Page) -> None:
-    sent: list[str | bytes] = []
-
-    def note(frame: str | bytes) -> None:  # playwright takes no built-in function
-        sent.append(frame)
-
-    page.on("websocket", lambda socket: socket.on("framesent", note))
-    open_view(page, lab)
-    sent.clear()
+def test_heads_toggle_isolate_and_are_never_none_and_the_page_hears_of_it_once(stage: Stage) -> None:
+    page = open_view(stage)
     everything = list(range(1, HEADS + 1))
     assert pressed(page) == everything
     chip(page, 3).click()
@@ -114,14 +121,15 @@ def test_heads_toggle_isolate_and_are_never_none_without_a_rerun(lab: Lab, page:
     put(page, "hover", "left", 3)
     share(page, 50)
     page.get_by_label("Hide special tokens").check()
-    page.wait_for_timeout(500)
-    assert sent == []
+    assert stage.reported() == [], "a rerun for each change"
+    chip(page, 4).click()
+    assert stage.hears() == [".".join(str(head) for head in everything if head != 4), True, 50]
 
 
-def test_the_numbers_are_the_trace_s(lab: Lab, page: Page) -> None:
+def test_the_numbers_are_the_trace_s(stage: Stage) -> None:
     """At a locked pair every head's weight, for one head the strongest of a row, and each edge of the table."""
     weights = attention()
-    open_view(page, lab)
+    page = open_view(stage)
     share(page, 100)
     put(page, "click", "left", 4)
     put(page, "hover", "right", 2)
@@ -147,10 +155,9 @@ def test_the_numbers_are_the_trace_s(lab: Lab, page: Page) -> None:
     assert [row[6] for row in rows] == sorted((row[6] for row in rows), reverse=True)
 
 
-@at_night
 @pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
-def test_a_click_locks_and_frees(lab: Lab, page: Page, view: View) -> None:
-    open_view(page, lab)
+def test_a_click_locks_and_frees(stage: Stage) -> None:
+    page = open_view(stage)
     share(page, 100)
     put(page, "click", "left", 4)
     page.mouse.move(1, 1)
@@ -164,9 +171,9 @@ def test_a_click_locks_and_frees(lab: Lab, page: Page, view: View) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
 
-def test_the_keyboard_does_what_the_mouse_does(lab: Lab, page: Page) -> None:
+def test_the_keyboard_does_what_the_mouse_does(stage: Stage) -> None:
     weights = attention()
-    open_view(page, lab)
+    page = open_view(stage)
     scroller(page).focus()
     for _ in range(5):
         scroller(page).press("ArrowDown")
@@ -190,12 +197,11 @@ def test_the_keyboard_does_what_the_mouse_does(lab: Lab, page: Page) -> None:
     expect(tooltip(page)).to_be_hidden()
 
 
-@at_night
-def test_a_pair_is_filtered_by_sentence(lab: Lab, page: Page) -> None:
-    trace = python_lab.trace(python_lab.load_model(DEFAULT_MODEL), PAIR["text"], PAIR["pair"])
+def test_a_pair_is_filtered_by_sentence(stage: Stage) -> None:
+    trace = run(*FOLLOWS[:2])
     side = {str(i + 1): "AB"[segment] for i, segment in enumerate(trace.segment_ids)}
-    weights = attention(PAIR["text"], PAIR["pair"])
-    open_view(page, lab, {**PAIR, "heads": ".".join(map(str, range(1, HEADS + 1)))})
+    weights = np.asarray(trace.layer(LAYER - 1).attention)
+    page = stage.show(head_view_of(trace, LAYER - 1))
     share(page, 100)
     for queries, keys in ("AA", "AB", "BA", "BB"):
         page.get_by_label("Sentences").select_option(queries + keys)
@@ -211,12 +217,9 @@ def test_a_pair_is_filtered_by_sentence(lab: Lab, page: Page) -> None:
         assert abs(float(said[1]) - 100 * mass) < 0.2
 
 
-@at_night
-def test_many_heads_open_with_their_strongest_lines_whose_share_is_told_and_one_head_with_all(
-    lab: Lab, page: Page
-) -> None:
+def test_many_heads_open_with_their_strongest_lines_whose_share_is_told_and_one_head_with_all(stage: Stage) -> None:
     """The slider says a floor for each row; a single strong edge carries more than that."""
-    open_view(page, lab)
+    page = open_view(stage)
     expect(page.get_by_label("Sentences")).to_have_count(0)  # there is no pair
     status = page.locator(".status")
     expect(page.locator("output")).to_have_text("30 %")
@@ -236,10 +239,10 @@ def test_many_heads_open_with_their_strongest_lines_whose_share_is_told_and_one_
 
 
 def test_the_strongest_edges_that_cover_the_share_are_kept_and_hidden_tokens_leave_their_mass_behind(
-    lab: Lab, page: Page
+    stage: Stage,
 ) -> None:
     weights = attention()
-    open_view(page, lab)
+    page = open_view(stage)
     share(page, 60)
     drawn = {(int(row[1]) - 1, int(row[2]) - 1, int(row[4]) - 1) for row in numbers(page)}
     expected, rounded = set(), np.rint(weights.astype(float) * 10_000)
@@ -262,8 +265,66 @@ def test_the_strongest_edges_that_cover_the_share_are_kept_and_hidden_tokens_lea
     assert all(row[6] == f"{weights[int(row[1]) - 1, int(row[2]) - 1, int(row[4]) - 1]:.4f}" for row in found)
 
 
+def test_hostile_tokens_are_text(stage: Stage) -> None:
+    page = stage.show(random_view(14, HOSTILE))
+    for row in range(14):
+        put(page, "hover", "left", row)
+        expect(tooltip(page)).to_contain_text(f"({row + 1}) attends to")
+    put(page, "hover", "left", 3)
+    expect(tooltip(page)).to_contain_text("<img src=x onerror")
+    put(page, "hover", "left", 4)
+    expect(tooltip(page)).to_contain_text("⟨202E⟩override")
+    rows = numbers(page)
+    assert "'=1+1" in {row[3] for row in rows}
+    assert page.locator(".root img, .root script").count() == 0
+    tree = ElementTree.parse(saved(page, "SVG"))
+    kinds = {node.tag.removeprefix("{http://www.w3.org/2000/svg}") for node in tree.iter()}
+    assert kinds <= {"svg", "rect", "line", "text"}
+    texts = [node.text for node in tree.iter() if node.tag.endswith("}text")]
+    assert "<b>model</b>, layer 1" in texts
+    assert sum(str(text).startswith("</script><script") for text in texts) == 2
+
+
+@at_night
+def test_png_and_svg_show_what_is_drawn_and_another_layer_keeps_what_the_reader_chose(stage: Stage) -> None:
+    page = stage.show(random_view(12, heads=4))
+    chip(page, 2).dblclick()
+    edges = len(numbers(page))
+    tree = ElementTree.parse(saved(page, "SVG"))
+    assert sum(node.tag.endswith("}line") for node in tree.iter()) == edges
+    picture = saved(page, "PNG").read_bytes()
+    assert picture.startswith(b"\x89PNG")
+    width, height = (int.from_bytes(picture[at : at + 4], "big") for at in (16, 20))
+    assert height == 2 * (12 * ROW + 56)
+    assert width == 2 * round(float(tree.getroot().attrib["width"]))  # two pixels a point
+    # Another layer keeps what the reader chose.
+    put(page, "click", "left", 4)
+    share(page, 40)
+    stage.give(random_view(12, heads=4, layer=2))
+    expect(scroller(page)).to_have_class("scroller locked")
+    assert pressed(page) == [2]
+    expect(page.locator("output")).to_have_text("40 %")
+    assert {(row[0], row[2]) for row in numbers(page)} == {("2", "5")}
+
+
+@at_night
+def test_sixteen_heads_of_512_tokens_scroll_and_fit(stage: Stage) -> None:
+    page = stage.show(random_view(512))
+    expect(page.locator(".status")).to_contain_text("strongest are drawn")
+    scroller(page).focus()
+    scroller(page).press("End")
+    scroller(page).press("End")
+    expect(tooltip(page)).to_contain_text("(512) attends to")
+    assert scroller(page).evaluate("box => box.scrollTop + box.clientHeight >= box.scrollHeight - 20")
+    page.get_by_label("Whole text at once").check()
+    expect(scroller(page)).to_have_js_property("scrollTop", 0)
+    assert scroller(page).evaluate("box => box.scrollHeight <= box.clientHeight + 2")
+
+
 def test_what_is_drawn_goes_into_the_link_and_the_file(lab: Lab, page: Page) -> None:
-    open_view(page, lab)
+    page.goto(f"{lab.url}/Head_view?{urlencode({'text': TEXT, 'layer': LAYER})}", timeout=90_000)
+    expect(scroller(page)).to_be_visible(timeout=180_000)
+    wait_idle(page)
     chip(page, 2).dblclick()
     chip(page, 5).click()
     hiding = page.get_by_label("Hide special tokens")
@@ -280,71 +341,3 @@ def test_what_is_drawn_goes_into_the_link_and_the_file(lab: Lab, page: Page) -> 
     pick(page, "Layer", "3")
     assert pressed(page) == [2, 5]
     assert {row[0] for row in numbers(page)} == {"3"}
-
-
-def test_hostile_tokens_are_text(alone: Lab, page: Page) -> None:
-    page.goto(f"{alone.url}/head_view_alone?n=14&hostile=1")
-    expect(scroller(page)).to_be_visible(timeout=60_000)
-    for row in range(14):
-        put(page, "hover", "left", row)
-        expect(tooltip(page)).to_contain_text(f"({row + 1}) attends to")
-    put(page, "hover", "left", 3)
-    expect(tooltip(page)).to_contain_text("<img src=x onerror")
-    put(page, "hover", "left", 4)
-    expect(tooltip(page)).to_contain_text("⟨202E⟩override")
-    rows = numbers(page)
-    assert "'=1+1" in {row[3] for row in rows}
-    assert page.locator(".root img, .root script").count() == 0
-    with page.expect_download() as download:
-        page.get_by_role("button", name="SVG", exact=True).click()
-    tree = ElementTree.parse(download.value.path())
-    kinds = {node.tag.removeprefix("{http://www.w3.org/2000/svg}") for node in tree.iter()}
-    assert kinds <= {"svg", "rect", "line", "text"}
-    texts = [node.text for node in tree.iter() if node.tag.endswith("}text")]
-    assert "<b>model</b>, layer 1" in texts
-    assert sum(str(text).startswith("</script><script") for text in texts) == 2
-
-
-@at_night
-def test_png_and_svg_show_what_is_drawn_and_another_layer_keeps_what_the_reader_chose(alone: Lab, page: Page) -> None:
-    page.goto(f"{alone.url}/head_view_alone?n=12&heads=4")
-    expect(scroller(page)).to_be_visible(timeout=60_000)
-    chip(page, 2).dblclick()
-    edges = len(numbers(page))
-    with page.expect_download() as download:
-        page.get_by_role("button", name="SVG", exact=True).click()
-    tree = ElementTree.parse(download.value.path())
-    assert sum(node.tag.endswith("}line") for node in tree.iter()) == edges
-    with page.expect_download() as download:
-        page.get_by_role("button", name="PNG", exact=True).click()
-    picture = Path(download.value.path()).read_bytes()
-    assert picture.startswith(b"\x89PNG")
-    assert download.value.suggested_filename == "head-view-layer-1.png"
-    width, height = (int.from_bytes(picture[at : at + 4], "big") for at in (16, 20))
-    assert height == 2 * (12 * ROW + 56)
-    assert width == 2 * round(float(tree.getroot().attrib["width"]))  # two pixels a point
-    # Another layer keeps what the reader chose.
-    put(page, "click", "left", 4)
-    share(page, 40)
-    page.get_by_role("spinbutton", name="Layer").fill("2")
-    page.get_by_role("spinbutton", name="Layer").press("Enter")
-    wait_idle(page)
-    expect(scroller(page)).to_have_class("scroller locked")
-    assert pressed(page) == [2]
-    expect(page.locator("output")).to_have_text("40 %")
-    assert {(row[0], row[2]) for row in numbers(page)} == {("2", "5")}
-
-
-@at_night
-def test_sixteen_heads_of_512_tokens_scroll_and_fit(alone: Lab, page: Page) -> None:
-    page.goto(f"{alone.url}/head_view_alone?n=512")
-    expect(scroller(page)).to_be_visible(timeout=180_000)
-    expect(page.locator(".status")).to_contain_text("strongest are drawn")
-    scroller(page).focus()
-    scroller(page).press("End")
-    scroller(page).press("End")
-    expect(tooltip(page)).to_contain_text("(512) attends to")
-    assert scroller(page).evaluate("box => box.scrollTop + box.clientHeight >= box.scrollHeight - 20")
-    page.get_by_label("Whole text at once").check()
-    expect(scroller(page)).to_have_js_property("scrollTop", 0)
-    assert scroller(page).evaluate("box => box.scrollHeight <= box.clientHeight + 2")

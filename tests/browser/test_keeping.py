@@ -1,14 +1,16 @@
-"""A reload loses no answer: the browser keeps them, until the learner starts afresh."""
+"""A reload loses no answer: the browser keeps them, until the learner starts afresh, and they go home in a file."""
 
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 from playwright.sync_api import Page, WebSocket, expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks.server import Lab
-from tests.browser.harness import wait_idle
+from tests.browser.harness import go_to, wait_idle
 from tests.thorough import at_night
 
 NAME = "inside-bert.progress"
@@ -27,37 +29,61 @@ def wait_kept(page: Page, *names: str) -> None:
     page.wait_for_function(holds, arg=[NAME, names])
 
 
-def test_answers_survive_a_reload_until_one_starts_afresh(lab: Lab, page: Page) -> None:
-    page.goto(lab.url + "/Self-attention?step=Where+does+it+look%3F")
+def miss_one(page: Page) -> None:
+    """Answer the first check until the answer is wrong: each option on a first visit of its own."""
+    for option in range(2):
+        first = page.get_by_test_id("stMain").get_by_test_id("stRadio").first
+        expect(first).to_be_visible()
+        first.get_by_role("radiogroup").locator("label").nth(option).click()
+        wait_idle(page)
+        if page.get_by_test_id("stMain").get_by_text(re.compile("That is not right|Right is [A-Z]")).count():
+            return
+        page.evaluate("localStorage.clear()")  # a reload alone would bring the answer back
+        page.reload()
+        wait_idle(page)
+    raise AssertionError("two options of one question are right")
+
+
+def test_answers_survive_a_reload_and_go_home_in_a_file_until_one_starts_afresh(
+    lab: Lab, page: Page, tmp_path: Path
+) -> None:
+    page.goto(lab.url + "/Self-attention?step=Check")
     wait_idle(page)
-    prediction = page.locator('[class*="st-key-_predict"]').get_by_role("radiogroup")
-    prediction.locator("label").first.click()
+    miss_one(page)
+    page.reload()
+    wait_idle(page)
+    expect(page.get_by_text("1 of 3 checks").first).to_be_visible()
+    expect(page.get_by_test_id("stMain").get_by_text(re.compile("That is not right|Right is [A-Z]"))).to_be_visible()
+    page.locator(".st-key-step").get_by_text("Where does it look?", exact=True).click()
+    wait_idle(page)
+    page.locator('[class*="st-key-_predict"]').get_by_role("radiogroup").locator("label").first.click()
     wait_idle(page)
     page.get_by_role("button", name="Commit and show").click()
     wait_idle(page)
-    expect(page.get_by_role("button", name="Ask me again")).to_be_visible()
-    page.goto(lab.url + "/Self-attention?step=Check")
-    wait_idle(page)
-    check = page.locator('[class*="st-key-_check"]').get_by_role("radiogroup").first
-    check.locator("label").nth(1).click()
-    wait_idle(page)
     page.reload()
     wait_idle(page)
-    expect(check.get_by_role("radio").nth(1)).to_be_checked()
-    expect(page.get_by_text("1 of 3 checks").first).to_be_visible()
-    page.goto(lab.url + "/Self-attention?step=Where+does+it+look%3F")
-    wait_idle(page)
     expect(page.get_by_role("button", name="Ask me again")).to_be_visible()
-    page.goto(lab.url)
-    wait_idle(page)
+    go_to(page, "Inside BERT")
     assert kept(page)
     page.get_by_text("Your progress", exact=True).click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download progress").click()
+    download.value.save_as(tmp_path / "progress.json")
     page.locator(".st-key-_start_afresh").get_by_role("button").click()
     wait_idle(page)
     page.reload()
     wait_idle(page)
     expect(page.get_by_role("button", name="The whole course")).to_be_visible()
     assert not kept(page)
+    expect(page.get_by_text("Missed at first try")).to_have_count(0)
+    page.get_by_text("Your progress", exact=True).click()
+    page.locator("input[type=file]").set_input_files(tmp_path / "progress.json")
+    wait_idle(page)
+    expect(page.get_by_text(re.compile(r"checks answered 1, steps done \d"))).to_be_visible()
+    page.get_by_role("button", name="Back to this question in lesson 3").click()
+    wait_idle(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Self-attention")
+    expect(page).to_have_url(re.compile("step=Check"))
 
 
 @at_night
@@ -90,11 +116,11 @@ def test_a_tab_that_is_open_brings_nothing_back_after_a_start_afresh(lab: Lab, p
     wait_kept(page, "neurons")
     other = page.context.new_page()
     start_afresh(other, lab)
-    other.goto(lab.url + "/Embeddings")
-    wait_idle(other)
+    go_to(other, "Lessons", "Embeddings")
     other.get_by_role("button", name="Next:").first.click()
     wait_kept(other, "embeddings")
-    for step in ("Residual and LayerNorm", "After the layers", "Check"):  # in the tab that knows nothing of it yet
+    page.bring_to_front()  # Chromium draws a tab in the background once a second
+    for step in ("Residual and LayerNorm", "After the layers", "Check"):  # this tab knows nothing of it yet
         page.get_by_role("button", name=f"Next: {step}").click()
         wait_idle(page)
     wait_kept(page, "feed-forward", "embeddings")
@@ -102,21 +128,7 @@ def test_a_tab_that_is_open_brings_nothing_back_after_a_start_afresh(lab: Lab, p
     assert isinstance(lessons, dict) and lessons["feed-forward"]["done"] == ["two-meanings"], "done before"
 
 
-def test_a_record_that_is_too_long_for_this_lab_stays_until_a_start_afresh(lab: Lab, page: Page) -> None:
-    page.goto(lab.url + "/Tokenization?step=Special+tokens")
-    wait_idle(page)
-    long = json.dumps({"by": "x", "stamp": "y", "progress": "p" * 70_000})
-    page.evaluate(f"record => window.localStorage.setItem('{NAME}', record)", long)
-    page.reload()
-    wait_idle(page)
-    page.get_by_role("button", name="Next: Check").click()
-    wait_idle(page)
-    assert page.evaluate(f"window.localStorage.getItem('{NAME}')") == long
-    start_afresh(page, lab)
-    assert not kept(page)
-
-
-def test_what_cannot_be_read_is_said_and_written_over(lab: Lab, page: Page) -> None:
+def test_what_cannot_be_read_is_said_and_written_over_and_a_record_that_is_too_long_stays(lab: Lab, page: Page) -> None:
     page.goto(lab.url + "/Tokenization?step=Special+tokens")
     wait_idle(page)
     hostile = {"by": "x", "stamp": "y", "progress": '{"lab": "Inside BERT", "version": 3, "lessons": "<b>"}'}
@@ -127,6 +139,15 @@ def test_what_cannot_be_read_is_said_and_written_over(lab: Lab, page: Page) -> N
     page.get_by_role("button", name="Next: Check").click()
     wait_idle(page)
     assert "tokenization" in str(kept(page)["lessons"])
+    long = json.dumps({"by": "x", "stamp": "y", "progress": "p" * 70_000})
+    page.evaluate(f"record => window.localStorage.setItem('{NAME}', record)", long)
+    page.goto(lab.url + "/Tokenization?step=Special+tokens")
+    wait_idle(page)
+    page.get_by_role("button", name="Next: Check").click()
+    wait_idle(page)
+    assert page.evaluate(f"window.localStorage.getItem('{NAME}')") == long
+    start_afresh(page, lab)
+    assert not kept(page)
 
 
 def runs_of(page: Page, address: str) -> list[bool]:

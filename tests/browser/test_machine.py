@@ -9,10 +9,13 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from benchmarks.server import Lab
+from lab.figures.machine_of_run import machine as machine_of
 from tests.browser.accessibility import each_scheme, violations
 from tests.browser.harness import PHONE, View, wait_idle
+from tests.browser.stage import Stage, run
 from tests.thorough import at_night
 
+FRANCE = "The capital of France is [MASK]."
 LONG = " ".join(f"word{i}" for i in range(70)) + " _."
 HOSTILE = "<img src=x onerror=alert(1)> </script> \u202egnp.exe $x$ 🙂 مرحبا _"
 # On a telephone Streamlit's own menu in the sidebar is a list with headings in it.
@@ -42,7 +45,8 @@ def best(page: Page) -> Locator:
     return machine(page).locator(".word li .word").first
 
 
-def test_it_keeps_the_word_until_somebody_has_guessed_and_plays_to_it(lab: Lab, page: Page) -> None:
+def test_it_keeps_the_word_plays_to_it_opens_a_head_shows_the_twin_and_has_doors(lab: Lab, page: Page) -> None:
+    """In this order, each part on the machine as the one before has left it."""
     open_page(lab, page, answered=False)
     expect(machine(page).locator(".part.word")).to_contain_text("Guess above first")
     page.get_by_role("button", name="Show me").click()
@@ -55,25 +59,18 @@ def test_it_keeps_the_word_until_somebody_has_guessed_and_plays_to_it(lab: Lab, 
     expect(page.get_by_role("button", name="Stop the machine")).to_be_visible()
     expect(best(page)).to_have_text("paris", timeout=15_000)
     expect(caption(page)).to_contain_text("paris")
-
-
-def test_keys_choose_layer_and_token_and_a_token_that_is_no_blank_says_so(lab: Lab, page: Page) -> None:
-    open_page(lab, page)
-    machine(page).focus()
-    page.keyboard.press("ArrowLeft")
-    expect(page.get_by_role("button", name="Layer 5", exact=True)).to_have_attribute("aria-pressed", "true")
-    expect(caption(page)).to_contain_text("Layer 5 of 6. The heads add")
-    expect(caption(page)).to_contain_text("Layer 6 begins with the vectors")
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowUp")
-    expect(machine(page).locator(".token.watched")).to_have_text("is")
-    expect(machine(page).locator(".part.word")).to_contain_text("Hide “is”")
-    machine(page).locator(".token", has_text="▢").click()
+    page.emulate_media(reduced_motion="reduce")
+    head_opens(page)
+    page.get_by_role("button", name="Untrained weights").click()
+    expect(page.get_by_text("has learned nothing.")).to_be_visible()
+    wait_idle(page)
+    expect(best(page)).not_to_have_text("paris")
+    page.get_by_role("button", name="Untrained weights").click()
+    wait_idle(page)
     expect(best(page)).to_have_text("paris")
-
-
-def test_a_part_explains_itself_and_its_number_is_a_door(lab: Lab, page: Page) -> None:
-    open_page(lab, page)
+    machine(page).focus()
+    page.keyboard.press("ArrowUp")
+    expect(machine(page).locator(".part.word")).to_contain_text("Hide “is”")
     here = page.url
     machine(page).get_by_role("button", name="Feed-forward").click()
     expect(caption(page)).to_contain_text("1,536 neurons work on each token alone")
@@ -83,15 +80,16 @@ def test_a_part_explains_itself_and_its_number_is_a_door(lab: Lab, page: Page) -
     expect(page).to_have_url(re.compile("/Self-attention"))
 
 
-def test_a_head_opens_into_its_matrices(lab: Lab, page: Page) -> None:
-    open_page(lab, page)
-    head = machine(page).get_by_role("button", name=re.compile("^Head 5 of layer 6"))
-    head.click()
+def head_opens(page: Page) -> None:
+    """A head opens into its matrices, which the lab computes, and closes again."""
+    machine(page).get_by_role("button", name=re.compile("^Head 5 of layer 6")).click()
     matrices = page.locator(".matrices")
     expect(matrices.locator("figcaption")).to_have_text(
         ["Q 9 × 32", "Kᵀ 32 × 9", "weights 9 × 9", "V 9 × 32", "context 9 × 32"]
     )
+    wait_idle(page)
     weights = matrices.locator("canvas").nth(2)
+    weights.scroll_into_view_if_needed()
     box = weights.bounding_box()
     assert box is not None
     page.mouse.move(box["x"] + 2, box["y"] + 2)
@@ -101,20 +99,25 @@ def test_a_head_opens_into_its_matrices(lab: Lab, page: Page) -> None:
     expect(matrices).to_be_hidden()
 
 
-def test_the_twin_has_the_same_parts_and_other_words(lab: Lab, page: Page) -> None:
-    open_page(lab, page)
-    page.get_by_role("button", name="Untrained weights").click()
-    expect(page.get_by_text("has learned nothing.")).to_be_visible()
-    wait_idle(page)
-    expect(best(page)).not_to_have_text("paris")
-    page.get_by_role("button", name="Untrained weights").click()
-    wait_idle(page)
+def test_keys_choose_layer_and_token_and_a_token_that_is_no_blank_says_so(stage: Stage) -> None:
+    page = stage.show(machine_of(run(FRANCE)))
+    machine(page).focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("button", name="Layer 5", exact=True)).to_have_attribute("aria-pressed", "true")
+    expect(caption(page)).to_contain_text("Layer 5 of 6. The heads add")
+    expect(caption(page)).to_contain_text("Layer 6 begins with the vectors")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowUp")
+    expect(machine(page).locator(".token.watched")).to_have_text("is")
+    expect(machine(page).locator(".part.word")).to_contain_text("The model can read this token.")
+    machine(page).locator(".token", has_text="▢").click()
     expect(best(page)).to_have_text("paris")
+    assert stage.reported() == [], "a layer or a token asks the lab"
 
 
 @pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
-def test_on_a_telephone_one_part_is_open_at_a_time(lab: Lab, page: Page) -> None:
-    open_page(lab, page)
+def test_on_a_telephone_one_part_is_open_at_a_time(stage: Stage) -> None:
+    page = stage.show(machine_of(run(FRANCE)))
     for name in ("Vectors", "Feed-forward", "Word"):
         machine(page).get_by_role("button", name=name).click()
         expect(machine(page).locator(".body")).to_have_count(1)

@@ -1,8 +1,12 @@
-"""A learner at the model view: thumbnails hovered and opened, by mouse and keyboard, ordered, exported."""
+"""A learner at the model view: thumbnails hovered and opened, by mouse and keyboard, ordered, exported.
+
+All but the last test have the component without a server (``stage.py``).
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlencode
 from xml.etree import ElementTree
@@ -11,24 +15,37 @@ import numpy as np
 import pytest
 from playwright.sync_api import FloatRect, Page, expect
 
-import lab as python_lab
 from benchmarks.server import Lab
+from lab.analysis.heads.patterns import trace_patterns
+from lab.analysis.heads.thumbnails import Thumbnails
+from lab.benches.model_view.view import all_heads
+from lab.charts.components.model_view import Frames, ModelView
 from lab.evidence.notable import shipped
 from lab.evidence.notable import told as jobs
-from lab.models.catalogue import DEFAULT_MODEL
-from tests.browser.harness import PHONE, VIEWS, View, pick, scroller, tooltip, wait_idle
-from tests.thorough import at_night
+from lab.models.trace import Trace
+from tests.browser.harness import PHONE, VIEWS, pick, scroller, tooltip, wait_idle
+from tests.browser.stage import Stage, run
+from tests.charts.samples import HOSTILE, words
 
 TEXT = "The cat sat on the mat. It slept."
 LONG = " ".join(["one two three four five six seven"] * 18)  # 128 tokens with [CLS] and [SEP]
 LEFT, TOP, GAP, FRAME = 44, 38, 5, 4  # pixels, as model_view.js has them
-HEADS = 8
 
 
-def open_view(page: Page, lab: Lab, **params: str) -> None:
-    page.goto(f"{lab.url}/Model_view?" + urlencode({"text": TEXT, **params}))
-    expect(scroller(page)).to_be_visible(timeout=180_000)
-    wait_idle(page)
+def open_view(stage: Stage, trace: Trace, opened: tuple[int, int] = (0, 0), colour: str = "") -> Page:
+    view = all_heads(trace, opened, colour, corrected=False)
+    return stage.show(replace(view, jobs=jobs(shipped(trace.model))))
+
+
+def random_view(n: int, layers: int = 4, heads: int = 8, labels: list[str] | None = None) -> ModelView:
+    """Heads without a model, and a value for each that falls along them; the last one has none."""
+    block = -(-n // 42)
+    m = -(-n // block)
+    maps = (np.random.default_rng(0).random((layers, heads, m, m)) ** 8).astype(np.float32)
+    values = 1 - np.arange(layers * heads, dtype=float).reshape(layers, heads) / (layers * heads)
+    values[-1, -1] = np.nan
+    frames = Frames("<i>Measure</i>", "share", values)
+    return ModelView(Thumbnails(maps, block), labels or words(n), "<b>model</b>", frames=frames)
 
 
 def told(page: Page) -> dict[str, str]:
@@ -60,11 +77,10 @@ def put(
     getattr(page.locator(".space canvas"), action)(position=position, force=True)
 
 
-def test_a_hover_says_what_the_trace_has(lab: Lab, page: Page) -> None:
-    trace = python_lab.trace(python_lab.load_model(DEFAULT_MODEL), TEXT)
-    attention = np.asarray(trace.attention)
-    open_view(page, lab, colour="Previous token")
-    scores = python_patterns(trace)
+def test_a_hover_says_what_the_trace_has(stage: Stage) -> None:
+    trace = run(TEXT)
+    attention, scores = np.asarray(trace.attention), trace_patterns(trace).previous_token.astype(np.float32)
+    page = open_view(stage, trace, colour="Previous token")
     for head, cell in (((0, 0), (3, 2)), ((1, 5), (9, 0)), ((3, 7), (0, 10))):
         put(page, "hover", head, cell, len(trace), framed=True)
         expect(tooltip(page)).to_contain_text(f"Layer {head[0] + 1}, head {head[1] + 1}")
@@ -78,50 +94,9 @@ def test_a_hover_says_what_the_trace_has(lab: Lab, page: Page) -> None:
     expect(tooltip(page)).to_be_hidden()
 
 
-def python_patterns(trace: python_lab.Trace) -> np.ndarray:
-    from lab.analysis.heads.patterns import trace_patterns
-
-    return trace_patterns(trace).previous_token.astype(np.float32)
-
-
-def test_a_click_opens_a_head_and_sends_only_that(lab: Lab, page: Page) -> None:
-    """72 thumbnails of 128 tokens are 590 kB; a click brings the opened head's numbers, not those again."""
-    received: list[int] = []
-
-    def note(frame: str | bytes) -> None:  # playwright takes no built-in function
-        received.append(len(frame))
-
-    page.on("websocket", lambda socket: socket.on("framereceived", note))
-    open_view(page, lab, text=LONG)
-    assert sum(received) > 590_000
-    received.clear()
-    put(page, "click", (2, 4), (10, 3), 64)
-    wait_idle(page)
-    page.wait_for_url(re.compile(r"layer=3.*head=5|head=5.*layer=3"))
-    assert sum(received) < 150_000
-    trace = python_lab.trace(python_lab.load_model(DEFAULT_MODEL), LONG)
-    block = np.asarray(trace.layer(2).attention)[4, 20:22, 6:8]
-    q, k = divmod(int(block.argmax()), 2)
-    expect(
-        page.get_by_text(
-            re.compile(
-                rf"In the outlined cell, .*\({21 + q}\) looks at .*\({7 + k}\) with the weight {block.max():.2f}"
-            )
-        )
-    ).to_be_visible()
-    before = opened(page)
-    # The selector moves the mark too, and the mark moves back with a click.
-    pick(page, "Layer", "1")
-    assert opened(page)["y"] < before["y"]
-    put(page, "click", (2, 4), (10, 3), 64)
-    wait_idle(page)
-    assert opened(page) == before
-    page.wait_for_url("**layer=3*")
-
-
-def test_the_keyboard_walks_over_the_heads_and_opens_one(lab: Lab, page: Page) -> None:
-    trace = python_lab.trace(python_lab.load_model("lab-gpt2"), TEXT)
-    open_view(page, lab, model="lab-gpt2", layer="1", head="1")
+def test_the_keyboard_walks_over_the_heads_and_opens_one(stage: Stage) -> None:
+    trace = run(TEXT, model="lab-gpt2")
+    page = open_view(stage, trace)
     scroller(page).focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight"):
         scroller(page).press(key)
@@ -134,8 +109,7 @@ def test_the_keyboard_walks_over_the_heads_and_opens_one(lab: Lab, page: Page) -
     scroller(page).press("End")
     expect(tooltip(page)).to_contain_text("Layer 4, head 8")
     scroller(page).press("Enter")
-    wait_idle(page)
-    expect(page.get_by_text("Attention weights, layer 4, head 8").first).to_be_attached()
+    assert stage.hears().startswith("4.8.")
     scroller(page).press("Escape")
     expect(tooltip(page)).to_be_hidden()
     # A causal model's future is masked.
@@ -143,11 +117,11 @@ def test_the_keyboard_walks_over_the_heads_and_opens_one(lab: Lab, page: Page) -
     assert told(page)["weight"] == "masked: in the future"
 
 
-def test_lines_lead_from_queries_to_keys(lab: Lab, page: Page) -> None:
+def test_lines_lead_from_queries_to_keys(stage: Stage) -> None:
     """The darkest pixels of a thumbnail lie on the line of its strongest weight, the query left and the key right."""
-    trace = python_lab.trace(python_lab.load_model(DEFAULT_MODEL), TEXT)
+    trace = run(TEXT)
     attention, job, n = np.asarray(trace.attention), jobs(shipped(trace.model)), len(trace)
-    open_view(page, lab)
+    page = open_view(stage, trace)
     page.get_by_label("As lines").check()
     side, seen, turned = opened(page)["width"], 0, 0
     for head in np.ndindex(*attention.shape[:2]):
@@ -178,10 +152,8 @@ _DARKEST = """(canvas, { x, y, side }) => {
 }"""
 
 
-@at_night
-def test_hostile_tokens_are_text(alone: Lab, page: Page) -> None:
-    page.goto(f"{alone.url}/model_view_alone?n=14&hostile=1&frames=1")
-    expect(scroller(page)).to_be_visible(timeout=60_000)
+def test_hostile_tokens_are_text(stage: Stage) -> None:
+    page = stage.show(random_view(14, labels=HOSTILE))
     put(page, "hover", (0, 0), (3, 4), 14, framed=True)
     found = told(page)
     assert found["query"].startswith("<img src=x onerror")
@@ -205,11 +177,9 @@ def test_hostile_tokens_are_text(alone: Lab, page: Page) -> None:
     assert Path(download.value.path()).read_bytes().startswith(b"\x89PNG")
 
 
-@at_night
 @pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
-def test_highest_first_puts_heads_without_a_value_last(alone: Lab, page: Page) -> None:
-    page.goto(f"{alone.url}/model_view_alone?n=12&layers=2&heads=4&frames=1")
-    expect(scroller(page)).to_be_visible(timeout=60_000)
+def test_highest_first_puts_heads_without_a_value_last(stage: Stage) -> None:
+    page = stage.show(random_view(12, 2, 4))
     page.get_by_label("Highest value first").check()
     scroller(page).focus()
     scroller(page).press("Home")
@@ -221,15 +191,50 @@ def test_highest_first_puts_heads_without_a_value_last(alone: Lab, page: Page) -
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
 
-@at_night
 @pytest.mark.parametrize("view", VIEWS[:2], indirect=True, ids=str)
-def test_384_heads_of_128_tokens_scroll_in_their_box(alone: Lab, page: Page, view: View) -> None:
-    page.goto(f"{alone.url}/model_view_alone?n=128&layers=24&heads=16&frames=1")
-    expect(scroller(page)).to_be_visible(timeout=60_000)
+def test_384_heads_of_128_tokens_scroll_in_their_box(stage: Stage) -> None:
+    page = stage.show(random_view(128, 24, 16))
     scroller(page).focus()
     scroller(page).press("End")
     expect(tooltip(page)).to_contain_text("Layer 24, head 16")
     expect(page.locator(".mark:not(.opened)")).to_be_in_viewport()
     scroller(page).press("Enter")
-    expect(page.get_by_text(re.compile(r"^opened 24\.16\."))).to_be_attached()
+    assert stage.hears().startswith("24.16.")
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def test_a_click_opens_a_head_and_sends_only_that(lab: Lab, page: Page) -> None:
+    """72 thumbnails of 128 tokens are 590 kB; a click brings the opened head's numbers, not those again."""
+    received: list[int] = []
+
+    def note(frame: str | bytes) -> None:  # playwright takes no built-in function
+        received.append(len(frame))
+
+    page.on("websocket", lambda socket: socket.on("framereceived", note))
+    page.goto(f"{lab.url}/Model_view?{urlencode({'text': LONG})}")
+    expect(scroller(page)).to_be_visible(timeout=180_000)
+    wait_idle(page)
+    assert sum(received) > 590_000
+    received.clear()
+    put(page, "click", (2, 4), (10, 3), 64)
+    wait_idle(page)
+    page.wait_for_url(re.compile(r"layer=3.*head=5|head=5.*layer=3"))
+    assert sum(received) < 150_000
+    trace = run(LONG)
+    block = np.asarray(trace.layer(2).attention)[4, 20:22, 6:8]
+    q, k = divmod(int(block.argmax()), 2)
+    expect(
+        page.get_by_text(
+            re.compile(
+                rf"In the outlined cell, .*\({21 + q}\) looks at .*\({7 + k}\) with the weight {block.max():.2f}"
+            )
+        )
+    ).to_be_visible()
+    before = opened(page)
+    # The selector moves the mark too, and the mark moves back with a click.
+    pick(page, "Layer", "1")
+    assert opened(page)["y"] < before["y"]
+    put(page, "click", (2, 4), (10, 3), 64)
+    wait_idle(page)
+    assert opened(page) == before
+    page.wait_for_url("**layer=3*")

@@ -1,4 +1,7 @@
-"""The neuron view in a browser: hover and keys tell the trace's numbers, rows open, text is text, files are saved."""
+"""The neuron view in a browser: hover and keys tell the trace's numbers, rows open, text is text, files are saved.
+
+All but the last test have the component without a server (``stage.py``).
+"""
 
 from __future__ import annotations
 
@@ -9,23 +12,25 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-import lab as library
 from benchmarks.server import Lab
 from lab.analysis.heads.patterns import trace_patterns
-from lab.models.catalogue import DEFAULT_MODEL
+from lab.benches.neuron_view.dimensions import neurons
+from lab.models.trace import LayerTrace
 from lab.ui.parameters import DEFAULT_TEXT
-from tests.browser.harness import BADGE, EXTREMES, View, wait_idle
-from tests.thorough import at_night
+from tests.browser.harness import BADGE, EXTREMES, wait_idle
+from tests.browser.stage import Stage, run
 
 TEXT = "The sleepish cat sat on the mat."
-ADDRESS = "/Neuron_view?layer=4&head=5&token=5&text=The+sleepish+cat+sat+on+the+mat."
-HOSTILE = "%3Cimg+src=x+onerror=alert(1)%3E+%3C/script%3E+%3Cb%3Ebold%3C/b%3E+%E2%80%AEgnp.exe+$x$"
+HOSTILE = "<img src=x onerror=alert(1)> </script> <b>bold</b> \u202egnp.exe $x$"
 
 
-def open_bench(lab: Lab, page: Page, address: str = ADDRESS) -> None:
-    page.goto(lab.url + address, timeout=90_000)
-    expect(page.get_by_role("button", name=BADGE)).to_be_visible(timeout=90_000)  # a cold server loads a model first
-    wait_idle(page)
+def open_row(stage: Stage, text: str = TEXT, model: str = "lab-minilm", query: int = 4) -> Page:
+    """The row of a query, from 0, in head 5 of layer 4."""
+    return stage.show(neurons(run(text, model=model), 3, 4, query))
+
+
+def layer() -> LayerTrace:
+    return run(TEXT).layer(3)
 
 
 def keys(page: Page) -> Locator:
@@ -38,9 +43,8 @@ def six(number: float) -> str:
 
 def expect_numbers(page: Page, key: int, dimension: int) -> None:
     """The tip tells what the trace of layer 4, head 5, query 5 has for a key and dimension (from 0)."""
-    layer = library.trace(library.load_model(DEFAULT_MODEL), TEXT).layer(3)
-    q, k, v = (tensor[4].numpy() for tensor in (layer.query, layer.key, layer.value))
-    weight = layer.attention[4, 4].numpy()[key]
+    q, k, v = (tensor[4].numpy() for tensor in (layer().query, layer().key, layer().value))
+    weight = layer().attention[4, 4].numpy()[key]
     tip = page.locator(".tooltip")
     expect(tip).to_contain_text(f"({key + 1}), dimension {dimension + 1}")
     d = dimension
@@ -49,8 +53,8 @@ def expect_numbers(page: Page, key: int, dimension: int) -> None:
 
 
 @pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
-def test_hovering_a_cell_tells_the_traces_numbers(lab: Lab, page: Page, view: View) -> None:
-    open_bench(lab, page)
+def test_hovering_a_cell_tells_the_traces_numbers(stage: Stage) -> None:
+    page = open_row(stage)
     strip = page.locator("tr.key").nth(2).locator("[data-strip=products]")
     strip.hover()  # the strips of rows out of sight are drawn when they come into it
     expect(strip.locator("canvas")).not_to_have_js_property("clientWidth", 0)
@@ -64,23 +68,21 @@ def test_hovering_a_cell_tells_the_traces_numbers(lab: Lab, page: Page, view: Vi
 def fits_a_projector(page: Page) -> None:
     """At its width all columns are in sight."""
     page.set_viewport_size({"width": 1024, "height": 768})
-    wait_idle(page)
     expect(page.get_by_role("columnheader", name="‖α v W_O‖")).to_be_visible()
     shown, whole = page.locator(".scroller:has(table)").evaluate("box => [box.clientWidth, box.scrollWidth]")
     assert whole <= shown
 
 
-@at_night
-def test_numbers_in_the_rows_and_of_the_contribution_are_the_traces(lab: Lab, page: Page) -> None:
-    open_bench(lab, page)
-    layer = library.trace(library.load_model(DEFAULT_MODEL), TEXT).layer(3)
+def test_numbers_in_the_rows_and_of_the_contribution_are_the_traces(stage: Stage) -> None:
+    page = open_row(stage)
+    seen = layer()
     rows = [row.locator("td.number").all_inner_texts() for row in page.locator("tr.key").all()]
-    columns = (layer.scores, layer.scaled_scores, layer.attention, layer.head_contribution)
+    columns = (seen.scores, seen.scaled_scores, seen.attention, seen.head_contribution)
     for key, row in enumerate(rows):
         assert row == [f"{float(column[4, 4, key]):z.4f}" for column in columns]
-    length = (layer.context[4, 4] @ layer.weights.w_o[4 * 32 : 5 * 32]).norm()
+    length = (seen.context[4, 4] @ seen.weights.w_o[4 * 32 : 5 * 32]).norm()
     expect(page.locator("tfoot")).to_contain_text(f"{float(length):.4f}")
-    added = (layer.context[4, 4] @ layer.weights.w_o[4 * 32 : 5 * 32]).numpy()
+    added = (seen.context[4, 4] @ seen.weights.w_o[4 * 32 : 5 * 32]).numpy()
     page.locator(".whole canvas").focus()
     page.keyboard.press("ArrowRight")
     tip = page.locator(".tooltip")
@@ -89,8 +91,8 @@ def test_numbers_in_the_rows_and_of_the_contribution_are_the_traces(lab: Lab, pa
     fits_a_projector(page)
 
 
-def test_keys_walk_open_and_read(lab: Lab, page: Page) -> None:
-    open_bench(lab, page)
+def test_keys_walk_open_and_read(stage: Stage) -> None:
+    page = open_row(stage)
     keys(page).first.focus()
     page.keyboard.press("ArrowDown")
     expect(keys(page).nth(1)).to_be_focused()
@@ -103,30 +105,26 @@ def test_keys_walk_open_and_read(lab: Lab, page: Page) -> None:
     expect(keys(page).nth(1)).to_have_attribute("aria-expanded", "true")
     expect(keys(page).nth(1)).to_be_focused()
     expect(page.locator(".term")).to_have_count(32)
-    row = library.trace(library.load_model(DEFAULT_MODEL), TEXT).layer(3)
     written = page.locator(".written")
-    expect(written).to_contain_text(f"q · k = {float(row.scores[4, 4, 1]):.4f}")
-    expect(written).to_contain_text(f"= {float(row.attention[4, 4, 1]):.4f} = α")
+    expect(written).to_contain_text(f"q · k = {float(layer().scores[4, 4, 1]):.4f}")
+    expect(written).to_contain_text(f"= {float(layer().attention[4, 4, 1]):.4f} = α")
     page.keyboard.press("End")
     expect(keys(page).last).to_be_focused()
     page.keyboard.press(" ")
     expect(page.locator(".written")).to_have_count(2)
-    page.get_by_role("button", name="Numbers and files").click()
-    wait_idle(page)
+    stage.give(neurons(run(TEXT), 3, 4, 4))
     expect(page.locator(".written")).to_have_count(2)  # a rerun that changes nothing
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Collapse all").click()
     expect(page.locator(".written")).to_have_count(0)
 
 
-@at_night
-def test_hostile_tokens_are_text_and_later_ones_are_masked(lab: Lab, page: Page) -> None:
-    open_bench(lab, page, f"{ADDRESS}&model=lab-gpt2")
-    fits_a_projector(page)
-    open_bench(lab, page, f"/Neuron_view?model=lab-gpt2&token=4&text={HOSTILE}")
+def test_hostile_tokens_are_text_and_later_ones_are_masked(stage: Stage) -> None:
+    fits_a_projector(open_row(stage, model="lab-gpt2"))
+    page = open_row(stage, HOSTILE, "lab-gpt2", 3)
     table = page.locator("table").filter(has=page.locator("tr.key"))
     expect(table).to_contain_text("<")
-    expect(page.locator(".stMain img[src='x'], .stMain script")).to_have_count(0)
+    expect(page.locator(".root :is(img, script)")).to_have_count(0)
     assert "\u202e" not in (table.text_content() or "")
     expect(page.locator("tr.masked").first).to_contain_text("−∞")
     expect(keys(page).nth(4)).to_be_visible()
@@ -146,11 +144,13 @@ def test_hostile_tokens_are_text_and_later_ones_are_masked(lab: Lab, page: Page)
 
 
 def test_a_walk_leads_to_its_head(lab: Lab, page: Page) -> None:
-    open_bench(lab, page, "/Neuron_view?step=Three+patterns")
+    page.goto(lab.url + "/Neuron_view?step=Three+patterns", timeout=90_000)
+    expect(page.get_by_role("button", name=BADGE)).to_be_visible(timeout=90_000)  # a cold server loads a model first
+    wait_idle(page)
     page.get_by_role("button", name="See its dimensions").last.click()
     expect(keys(page).first).to_be_visible()
     wait_idle(page)
-    scores = trace_patterns(library.trace(library.load_model(DEFAULT_MODEL), DEFAULT_TEXT)).next_token
+    scores = trace_patterns(run(DEFAULT_TEXT)).next_token
     layer, head = (int(place) + 1 for place in np.unravel_index(int(scores.argmax()), scores.shape))
     expect(page.locator(".title")).to_have_text(f"Dimensions of layer {layer}, head {head}")
     assert f"head={head}" in page.url

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 import signal
-import socket
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, Page, expect
 
-from benchmarks.server import HOME, Lab, running_lab
+from benchmarks.server import HOME, Lab, free_port, running_lab
 from lab.course.pages import BENCHES, LESSONS, step_name
 from lab.front.page import QUESTION
 from tests.browser.harness import BADGE, View, go_to, unfold, visit, wait_idle
@@ -27,12 +26,6 @@ CONNECTED = ("data-test-connection-state", "CONNECTED")
 
 def address(page_file: str) -> str:
     return "/" + Path(page_file).stem.partition("_")[2]
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
 
 
 def has_its_state(page: Page) -> None:

@@ -10,6 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from benchmarks.server import Lab
 from tests.browser.harness import BADGE, PHONE, go_to, wait_idle
+from tests.browser.test_metrics_and_sentences import click_cell, open_step
 from tests.thorough import at_night
 
 
@@ -17,23 +18,10 @@ def sentence(page: Page) -> Locator:
     return page.get_by_role("textbox", name="Your sentence")
 
 
-def open_map(page: Page, url: str) -> None:
-    page.goto(url)
-    wait_idle(page)
-    skip = page.get_by_role("button", name="Show me")
-    if skip.count():  # no prediction is asked where the weights do not decide it
-        skip.click()
-        wait_idle(page)
-
-
 @pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
 def test_a_click_on_a_cell_chooses_the_pair_and_goes_into_the_link(lab: Lab, page: Page) -> None:
-    open_map(page, lab.url + "/Self-attention?layer=2&head=3&text=The+cat+sat.&step=Where+does+it+look%3F")
-    # Row 4 of [CLS] the cat sat . [SEP], column 2; cells are drawn row after row.
-    cell = page.locator(".stVegaLiteChart").first.locator(".mark-rect.role-mark path").nth(3 * 6 + 1)
-    cell.scroll_into_view_if_needed()
-    cell.click(force=True)
-    wait_idle(page)
+    open_step(lab, page, "/Self-attention?layer=2&head=3&text=The+cat+sat.&step=Where+does+it+look%3F")
+    click_cell(page, 3 * 6 + 1)  # row 4 of [CLS] the cat sat . [SEP], column 2
     expect(page.get_by_text(re.compile(" gives .* the weight "))).to_contain_text("sat")
     assert "token=4" in page.url
     page.reload()
@@ -62,20 +50,9 @@ def test_the_selection_survives_a_walk_and_hostile_text_stays_text(lab: Lab, pag
     assert page.evaluate("window.hacked") is None
 
 
-def test_the_badge_is_a_ring_until_it_is_opened_and_stays_open(lab: Lab, page: Page) -> None:
-    """On a telephone test_compare.py opens one."""
-    page.goto(f"{lab.url}/Self-attention?step=Where+does+it+look%3F&text=Nobody+has+asked+about+this.")
-    wait_idle(page)
-    badge = page.get_by_role("button", name=BADGE).filter(has_text="radio_button_unchecked")
-    badge.click()
-    expect(page.get_by_role("button", name="steps match Hugging Face")).to_be_visible(timeout=30_000)
-    expect(page.get_by_role("dialog").get_by_text("steps were compared number by number")).to_be_visible()
-    expect(badge).to_have_count(0)
-
-
-def test_who_took_another_head_along_is_led_back_to_the_course_s(lab: Lab, page: Page) -> None:
+def test_who_took_another_head_along_is_led_back_to_the_course_s_and_a_badge_stays_open(lab: Lab, page: Page) -> None:
     """In a browser, layer and head are bound to the address then, from which nothing can be taken away."""
-    open_map(page, f"{lab.url}/Self-attention?{urlencode({'step': 'Where does it look?'})}")
+    open_step(lab, page, "/Self-attention?step=Where+does+it+look%3F")
     page.get_by_role("button", name="Head 6").click()
     wait_idle(page)
     page.get_by_role("button", name="Next: Build a row").click()
@@ -85,3 +62,11 @@ def test_who_took_another_head_along_is_led_back_to_the_course_s(lab: Lab, page:
     assert page.get_by_test_id("stException").count() == 0
     expect(page.get_by_role("button", name="Look where the course does")).to_have_count(0)
     assert "head=6" not in page.url
+    sentence(page).fill("Nobody has asked about this.")
+    sentence(page).press("Control+Enter")
+    wait_idle(page)
+    badge = page.get_by_role("button", name=BADGE).filter(has_text="radio_button_unchecked")
+    badge.click()
+    expect(page.get_by_role("button", name="steps match Hugging Face")).to_be_visible()
+    expect(page.get_by_role("dialog").get_by_text("steps were compared number by number")).to_be_visible()
+    expect(badge).to_have_count(0)

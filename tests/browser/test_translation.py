@@ -10,10 +10,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from benchmarks.server import Lab
 from tests.browser.harness import WATCH, wait_idle
+from tests.thorough import at_night
 
 TEXT = "The dogs that chased the cat were tired. مرحبا 🙂"
 TRANSLATED = "übersetzt"
@@ -86,58 +87,70 @@ def shown_at(page: Page, places: Sequence[str]) -> dict[str, list[str]]:
     return shown(page)
 
 
-@pytest.fixture
-def foreign(browser: Browser) -> Iterator[Page]:
-    """A visitor with a browser in another language, who may well have the page translated."""
+@pytest.fixture(scope="module")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """A browser in another language, in which one may well have the page translated."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, locale="de-DE")
     context.add_init_script(WATCH)
-    yield context.new_page()
+    yield context
     context.close()
 
 
-@pytest.mark.parametrize(
-    ("address", "places"),
-    [
-        ("Self-attention?step=Build+a+row&layer=3&head=2&token=3", (".root", "quoted")),
-        ("Tensors?layer=2", ("code, pre",)),
-        ("Head_view?layer=2", (".root", "quoted")),
-        ("Neuron_view?layer=2&token=3", (".root", "quoted")),
-        ("Tokenization?step=Tokens", (".tokens",)),
-        ("?", (".blank-sentence, .st-key-_first_guess",)),
-    ],
-)
-def test_nothing_of_the_model_changes(lab: Lab, foreign: Page, address: str, places: Sequence[str]) -> None:
-    foreign.goto(f"{lab.url}/{address}&text={TEXT}")
-    expect(foreign.get_by_role("heading", level=1)).to_be_visible()
-    wait_idle(foreign)
-    expect(foreign.locator("html")).to_have_attribute("lang", "en")
-    before = shown_at(foreign, places)
-    assert foreign.evaluate(_TRANSLATE, False) > 20
-    assert shown(foreign) == before
-    assert foreign.get_by_role("heading", level=1).inner_text() == TRANSLATED
+@pytest.fixture
+def foreign(context: BrowserContext) -> Iterator[Page]:
+    page = context.new_page()
+    yield page
+    page.close()
 
 
-@pytest.mark.parametrize("translation", ["none", "in the texts", "by elements"])
-def test_what_streamlit_writes_anew_is_whole(lab: Lab, foreign: Page, translation: str) -> None:
+# A hand-written component is marked as a whole (shared.js); one page has one of them.
+PAGES: dict[str, Sequence[str]] = {
+    "Self-attention?step=Build+a+row&layer=3&head=2&token=3": (".root", "quoted"),
+    "Tensors?layer=2": ("code, pre",),
+    "Tokenization?step=Tokens": (".tokens",),
+    "?": (".blank-sentence, .st-key-_first_guess",),
+}
+
+
+def test_nothing_of_the_model_changes(lab: Lab, foreign: Page) -> None:
+    for address, places in PAGES.items():
+        foreign.goto(f"{lab.url}/{address}&text={TEXT}")
+        expect(foreign.get_by_role("heading", level=1)).to_be_visible()
+        wait_idle(foreign)
+        expect(foreign.locator("html")).to_have_attribute("lang", "en")
+        before = shown_at(foreign, places)
+        assert foreign.evaluate(_TRANSLATE, False) > 20
+        assert shown(foreign) == before, address
+        assert foreign.get_by_role("heading", level=1).inner_text() == TRANSLATED
+
+
+@pytest.mark.parametrize("by_elements", [pytest.param(False, marks=at_night), True])
+def test_what_streamlit_writes_anew_is_whole(lab: Lab, foreign: Page, by_elements: bool) -> None:
     """It does not know the elements that tokens in its sentences have, nor those of a translation."""
     faults: list[str] = []
     foreign.on("pageerror", lambda error: faults.append(str(error)))
-    foreign.goto(f"{lab.url}/Self-attention?step=Where+does+it+look%3F&layer=3&head=2&token=3&text={TEXT}")
+    address = f"{lab.url}/Self-attention?step=Where+does+it+look%3F&layer=3&head=2&token=3&text={TEXT}"
+    foreign.goto(address)
     wait_idle(foreign)
     before = quoting(foreign)
-    if translation != "none":
-        foreign.evaluate(_TRANSLATE, translation == "by elements")
-    for token in (5, 8):
-        foreign.locator(".st-key-row_of_tokens_arcs .token").nth(token).click()
-        wait_idle(foreign)
+    choose(foreign, 5, 8)
     after = quoting(foreign)
-    page = foreign.context.new_page()  # the same view, not translated
-    page.goto(foreign.url)
-    wait_idle(page)
-    there = quoting(page)
-    assert tokens(after) == tokens(there) != tokens(before)
-    assert after == there or translation != "none"  # what is not written anew stays translated
+    foreign.goto(foreign.url)  # the same view, drawn at once
+    wait_idle(foreign)
+    there = quoting(foreign)
+    assert after == there and tokens(there) != tokens(before)
+    foreign.goto(address)
+    wait_idle(foreign)
+    foreign.evaluate(_TRANSLATE, by_elements)
+    choose(foreign, 5, 8)
+    assert tokens(quoting(foreign)) == tokens(there)  # what is not written anew stays translated
     assert faults == []
+
+
+def choose(page: Page, *places: int) -> None:
+    for place in places:
+        page.locator(".st-key-row_of_tokens_arcs .token").nth(place).click()
+        wait_idle(page)
 
 
 def tokens(sentences: Sequence[str]) -> list[list[str]]:

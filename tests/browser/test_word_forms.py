@@ -10,17 +10,17 @@ from playwright.sync_api import Locator, Page, expect
 
 from benchmarks.server import Lab
 from lab.course.sentences.first import FIRST
+from lab.figures.forming_word import word_forms
 from tests.browser.accessibility import each_scheme, violations
 from tests.browser.harness import EXTREMES, PHONE, View, wait_idle
-from tests.thorough import at_night, some
+from tests.browser.stage import Stage, run
+from tests.thorough import at_night
 
 DOGS = FIRST[2].text
 HOSTILE = "<img src=x onerror=alert(1)> </script> \u202egnp.exe $x$ 🙂 مرحبا _"
 # On a telephone Streamlit's own menu in the sidebar is a list with headings in it.
 STREAMLITS = ("list", "listitem")
 ANSWER = 0.3  # seconds from a click to the words of the new run
-
-_LAYERS = "/Multi-head_attention?step=Through+several+layers"
 
 
 def open_page(lab: Lab, page: Page, sentence: str = "", still: bool = False) -> None:
@@ -196,8 +196,10 @@ def test_headings_explain_themselves_before_they_lead_on_and_nothing_moves_where
         wait_idle(page)
 
 
-@pytest.mark.parametrize("view", some(EXTREMES, 1), indirect=True, ids=str)
+@at_night
+@pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
 def test_hostile_tokens_are_text_and_axe_finds_nothing(lab: Lab, page: Page, view: View) -> None:
+    """By day test_kept_files.py looks at the picture alone."""
     open_page(lab, page, HOSTILE, still=True)
     show(page)
     assert "<" in page.locator(".labels").inner_text()
@@ -209,22 +211,27 @@ def test_hostile_tokens_are_text_and_axe_finds_nothing(lab: Lab, page: Page, vie
 
 
 @pytest.mark.parametrize(
-    "address",
+    "query",
     [
-        "/Multi-head_attention?step=Through+several+layers",
-        pytest.param("/Multi-head_attention?step=Through+several+layers&model=lab-gpt2", marks=at_night),
-        pytest.param(
-            "/Multi-head_attention?step=Through+several+layers&mode=Toy&toy_weights=Constructed", marks=at_night
-        ),
-        f"/Multi-head_attention?step=Through+several+layers&text={quote('The dogs chased the cat. ' * 100)}",
+        "",
+        pytest.param("&model=lab-gpt2", marks=at_night),
+        pytest.param("&mode=Toy&toy_weights=Constructed", marks=at_night),
     ],
-    ids=["sentence", "gpt2", "toy", "long"],
+    ids=["sentence", "gpt2", "toy"],
 )
-def test_the_picture_of_a_lesson_is_cut_too(lab: Lab, page: Page, address: str) -> None:
-    page.goto(lab.url + address, timeout=90_000)
+def test_the_picture_of_a_lesson_is_cut_too(lab: Lab, page: Page, query: str) -> None:
+    page.goto(f"{lab.url}/Multi-head_attention?step=Through+several+layers{query}", timeout=90_000)
     expect(page.locator(".stage")).to_be_visible(timeout=90_000)
     wait_idle(page)
-    assert page.locator(".lane").count() <= 24
     page.locator(".labels button.token").first.click()
     expect(page.locator(".token.cut")).to_have_count(1)
     expect(page.locator(".say")).to_contain_text("does not hear")
+
+
+def test_a_long_text_has_few_lanes_and_a_click_asks_for_a_cut(stage: Stage) -> None:
+    text = run("The dogs chased the cat. " * 60)
+    page = stage.show(word_forms(text, len(text) - 2))
+    expect(page.locator(".stage")).to_be_visible()
+    assert page.locator(".lane").count() <= 24
+    page.locator(".labels button.token").first.click()
+    assert stage.hears()[1] == "token"

@@ -27,7 +27,7 @@ def cut_story(forming: Forming) -> Spans:
     token, way = only
     if is_sink(forming.before, token):
         return (*told, *_of_a_sink(forming, token, way, found))
-    return (*told, *_of_a_word(forming, token))
+    return (*told, *_of_a_word(forming, token, way))
 
 
 def only_token(cuts: Cuts) -> tuple[int, Way] | None:
@@ -81,27 +81,34 @@ def _moves(found: CutEffect) -> str:
     return f"{'falls' if found.kept < found.was else 'rises'} from {before} to {after}"
 
 
-def _of_a_word(forming: Forming, token: int) -> Spans:
+def _of_a_word(forming: Forming, token: int, way: Way) -> Spans:
     """Say which ways of a word of the text are needed, where its cut from all tokens matters."""
     found = ways(forming.before, forming.watched, token)
     if found.needed is None:
         return ()
-    return ((f" {_needed(found)}", PLAIN),)
+    return ((f" {_needed(found.needed, found, way)}", PLAIN),)
 
 
-def _needed(found: Ways) -> str:
+# The ways that a word needs; and of a way that was cut alone, that it is not one of them.
+_NEEDED = {
+    Needed.DIRECT: "So the direct way is needed: the ways around, through other tokens, do not make up for it.",
+    Needed.AROUND: "So the ways around, through other tokens, are needed: the direct way does not make up for them.",
+    Needed.BOTH: "Both ways are needed.",
+}
+_NOT_NEEDED = {
+    (Needed.DIRECT, Way.AROUND): "So the word needs the direct way, and not the ways around, through other tokens.",
+    (Needed.AROUND, Way.DIRECT): "So the word needs the ways around, through other tokens, and not the direct way.",
+}
+
+
+def _needed(needed: Needed, found: Ways, way: Way) -> str:
     """Name the ways that are needed; the three cuts beside the words have the probabilities that say so."""
-    match found.needed:
-        case Needed.DIRECT:
-            return "So the direct way is needed: the ways around, through other tokens, do not make up for it."
-        case Needed.AROUND:
-            return "So the ways around, through other tokens, are needed: the direct way does not make up for them."
-        case Needed.BOTH:
-            return "Both ways are needed."
+    if needed in _NEEDED:
+        return _NOT_NEEDED.get((needed, way), _NEEDED[needed])
     if found.costlier is None:
         return "Either way is enough."
-    way = "the direct way" if found.costlier is Way.DIRECT else "the ways around"
-    return f"Either way is enough, but more is lost without {way}."
+    costlier = "the direct way" if found.costlier is Way.DIRECT else "the ways around"
+    return f"Either way is enough, but more is lost without {costlier}."
 
 
 def _of_a_sink(forming: Forming, token: int, way: Way, found: CutEffect) -> Spans:

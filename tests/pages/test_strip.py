@@ -53,7 +53,7 @@ def test_shapes_are_those_of_the_tensors() -> None:
         "Vectors": f"{n} × {width}",
         "Attention": f"{attention.shape[0]} maps {attention.shape[1]} × {attention.shape[2]}",
         "Feed-forward": f"{n} × {neurons.shape[1]:,}",
-        "Word": f"{traced.model.tokenizer.get_vocab_size():,} words",
+        "Word": f"{traced.model.tokenizer.get_vocab_size():,} tokens",
     }
     assert strip(visit("2_Embeddings.py", text=TEXT))["layers"] == len(traced.model.weights.layers)
 
@@ -107,7 +107,7 @@ def test_a_class_gets_no_strip() -> None:
 
 def test_a_click_leads_on_from_a_page_with_choices_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """Streamlit refuses to name a parameter that has a widget; the strip stands above those of its page."""
-    at = visit("3_Self-attention.py", text=TEXT, layer="2", head="3")
+    at = visit("3_Self-attention.py", text=TEXT, layer="2", head="3", model="lab-bert")
     real = strip_module.mount
 
     def clicked(*given: Any, **more: Any) -> dict[str, Any]:
@@ -116,4 +116,4 @@ def test_a_click_leads_on_from_a_page_with_choices_of_its_own(monkeypatch: pytes
     monkeypatch.setattr(strip_module, "mount", clicked)
     at.run()
     assert at.title[0].value == "Multi-head attention"
-    assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (2, 3)
+    assert at.selectbox(key="model").value == "lab-bert"

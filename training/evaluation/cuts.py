@@ -135,9 +135,13 @@ def faults(picture: Picture, token: int, sign: str, found: dict[tuple[int, str],
     told = text_of(cut_story(Forming.of(picture.trace, picture.watched, cuts)))
     here, (direct, around, both) = found[token, sign], (found[token, each] for each in SIGNS)
     special = picture.trace.encoding.special[token] or (picture.trace.model.config.causal and token == 0)
+    needs_direct = not special and both.matters() and direct.matters() and not around.matters()
+    needs_around = not special and both.matters() and around.matters() and not direct.matters()
     allowed = {
-        "the direct way is needed": not special and both.matters() and direct.matters() and not around.matters(),
-        "tokens, are needed": not special and both.matters() and around.matters() and not direct.matters(),
+        "the direct way is needed": needs_direct,
+        "needs the direct way": needs_direct,
+        "tokens, are needed": needs_around,
+        "needs the ways around": needs_around,
         "Either way is enough": not special and both.matters() and not direct.matters() and not around.matters(),
         "Both ways are needed": not special and both.matters() and direct.matters() and around.matters(),
         "lost without the direct way": around.kept - direct.kept >= here.was / 5 - _NEAR,

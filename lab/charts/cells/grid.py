@@ -198,7 +198,7 @@ def _margin(down: dict[str, Any]) -> dict[str, Any]:
 
 
 def _cells(grid: Grid, down: dict[str, Any]) -> dict[str, Any]:
-    mark: dict[str, Any] = {"type": "rect", "tooltip": {"expr": _tooltip(grid, "format(datum.value, '.6~g')")}}
+    mark: dict[str, Any] = {"type": "rect", "tooltip": _value_told(grid)}
     if grid.longest > CANVAS_ABOVE:
         mark["aria"] = False  # a canvas has no nodes that could have a description
     else:
@@ -216,6 +216,11 @@ def answering(spec: dict[str, Any]) -> dict[str, Any]:
     select = {"type": "point", "fields": ["q", "k"], "toggle": False, "clear": False}
     click = {"mark": cells["mark"] | {"cursor": "pointer"}, "params": [{"name": "cell", "select": select}]}
     return {**spec, "layer": [cells | click, *others]}
+
+
+def _value_told(grid: Grid) -> dict[str, str]:
+    """The tooltip of a cell, also where the pointer is on what is written in the cell."""
+    return {"expr": _tooltip(grid, "format(datum.value, '.6~g')")}
 
 
 def _tooltip(grid: Grid, value: str) -> str:
@@ -249,7 +254,7 @@ def _written(grid: Grid) -> list[dict[str, Any]]:
     """Return the numbers inside the cells of a small grid, sized to fit them; or the cells' texts, cut to fit."""
     if grid.texts is None and grid.longest > _NUMBERS_UP_TO:
         return []
-    mark = {"type": "text", "color": colour.on_cell("datum.value"), "aria": False}
+    mark = {"type": "text", "color": colour.on_cell("datum.value"), "aria": False, "tooltip": _value_told(grid)}
     if grid.texts is None:
         shown = written(grid.scale.format)
         mark |= {"fontSize": {"expr": f"clamp(bandwidth('x') / 3.4, 8, {18 if grid.large else 13})"}}

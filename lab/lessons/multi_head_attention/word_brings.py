@@ -34,7 +34,7 @@ Where a head looks is not yet what matters. So cut a word off from everybody: in
 at it. Which word does the model say then?"""
 FIGURE = "Each row is a run with one word cut off, and its four most probable words."
 READING = """
-With {word} cut off, {best} goes from {before:.2f} to **{after:.2f}**{most}; {then}
+With {word} cut off, {best} goes from {before:.2f} to **{after}**{most}; {then}
 ({probability:.2f})."""
 MOST_CUT = ", the largest fall in the figure"
 STORY = """
@@ -44,10 +44,9 @@ A city still comes first: *france* says **which**. Without *capital*, *french* a
 LINKS = """
 **Is it the heads that look?** Now only the heads that look at a word lose it from the blank’s view; every other head
 still sees it. If the four heads at *is*, or the four at *capital*, lose their word, *paris* still comes first
-({verb:.2f}, {capital:.2f}): the blank gets both through other heads and other tokens, too. If the two heads at
-*France* lose it, another city comes first. Other countries lose more: of {count}, the capital still comes first in
-{verbs} without the looks at *is*, in {capitals} without those at *capital*, and in {countries} without those at the
-country."""
+({verb:.2f}, {capital:.2f}): the blank gets both through other heads and other tokens, too. If the two heads at *France*
+lose it, another city comes first. Countries differ: of {count}, the capital still comes first in {verbs} without the
+looks at *is*, in {capitals} without those at *capital*, and in {countries} without those at the country."""
 LIST = """
 **In other countries’ sentences, too?** The lab asked about {all} countries; the model names the capital of {count}. In
 these {count} sentences, the model puts *is* into the blank in {verbs} if *is* is cut off. The capital still comes
@@ -99,7 +98,7 @@ def reading(asked: Asked, rows: list[CutOff]) -> str:
         word=told_apart(asked.run, most.token),
         best=quoted(plain.best[0].word),
         before=plain.kept,
-        after=most.kept,
+        after=f"{most.kept:.2f}" if most.kept >= 0.01 else "less than 0.01",
         most=MOST_CUT * (round(most.kept, 2) < round(plain.kept, 2)),
         then=f"{quoted(first)} {'still ' * (first == plain.best[0].word)}comes first",
         probability=most.best[0].probability,

@@ -41,7 +41,10 @@ SCORES = (
 DIVISION = "√{d_k} ≈ {root:.2f}, because a query has {d_k} numbers here. The order of the scores stays the same."
 NO_DIVISION = "This model leaves the scores as they are."
 SOFTMAX = "Softmax turns the scores into shares that add up to 1. {first} gets {weight:.2f}."
-CONTEXT = "The values, added up in these shares, are the context: the vector that arrives."
+CONTEXT = (
+    "The values, added up in these shares, are the context: the vector that arrives. A last matrix makes as many "
+    "numbers of it as *x* has, and they are added to *x*."
+)
 READING = (
     "The longest part of what arrives at {query} comes from {longest}: {weight:.2f} × a value of length {length:.2f}."
 )

@@ -50,7 +50,7 @@ def shapes(trace: Trace) -> dict[str, str]:
         "Vectors": f"{n} × {config.width:,}",
         "Attention": f"{config.heads} maps {n} × {n}",
         "Feed-forward": f"{n} × {config.ffn_width:,}",
-        "Word": "no word predicted" if trace.model.headless else f"{config.vocabulary:,} words",
+        "Word": "no word predicted" if trace.model.headless else f"{config.vocabulary:,} tokens",
     }
 
 

@@ -132,27 +132,6 @@ def test_hugging_face_knows_every_tensor(toy: str) -> None:
     assert all(torch.equal(tensor, model.source.tensors[name]) for name, tensor in theirs.items())
 
 
-@given(sentences(), st.randoms())
-def test_without_positions_permuted_tokens_permute_the_outputs(
-    case: tuple[tuple[int, int], tuple[int, ...]], shuffler: Any
-) -> None:
-    size, sentence = case
-    order = shuffler.sample(range(len(sentence)), len(sentence))
-    changes = Interventions(no_positions=True)
-    for model in (random(*size), constructed(*size)):
-        plain = trace(model, as_text(sentence), interventions=changes)
-        permuted = trace(model, as_text(tuple(sentence[i] for i in order)), interventions=changes)
-        torch.testing.assert_close(permuted.output, plain.output[order], atol=1e-4, rtol=1e-4)
-        attention = plain.layer(0).attention[:, order][:, :, order]
-        torch.testing.assert_close(permuted.layer(0).attention, attention, atol=1e-5, rtol=1e-4)
-
-
-def test_with_positions_order_matters() -> None:
-    for model in (random(9, 8), constructed(9, 8)):
-        forth, back = (trace(model, text).output for text in ("c e b", "b e c"))
-        assert (forth - back.flip(0)).abs().max() > 0.1
-
-
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("shape", [(1, 4), (4, 8), (12, 64)])
 def test_random_attention_is_neither_uniform_nor_one_hot(size: tuple[int, int], shape: tuple[int, int]) -> None:

@@ -137,31 +137,6 @@ def merge_list(*merges: str, **options: float) -> Tokenizer:
     return tokenizer
 
 
-def test_merges_follow_rank_and_not_reading_order() -> None:
-    word = encode("lower", merge_list("e r", "l o", "lo w", "w er"))
-    assert [(step.rank, step.left, step.right) for step in word.merges] == [
-        (0, "e", "r"),
-        (1, "l", "o"),
-        (2, "lo", "w"),
-    ]
-    assert [word.symbols_after(done) for done in range(4)] == [
-        ("l", "o", "w", "e", "r"),
-        ("l", "o", "w", "er"),
-        ("lo", "w", "er"),
-        ("low", "er"),
-    ]
-    assert [piece.token for piece in word.pieces] == ["low", "er"]
-
-
-def test_equal_pairs_merge_from_the_left() -> None:
-    word = encode("aaaaa", merge_list("a a", "aa aa"))
-    assert [word.symbols_after(done)[:3] for done in range(1, 4)] == [
-        ("aa", "a", "a"),
-        ("aa", "aa", "a"),
-        ("aaaa", "a"),
-    ]
-
-
 @given(
     st.text("abc", max_size=12),
     st.lists(st.tuples(*[st.sampled_from(["a", "b", "c", "ab", "bc", "aa", "abc"])] * 2), unique=True),
@@ -204,12 +179,6 @@ def test_each_stretch_between_added_tokens_gets_its_prefix_space() -> None:
         (" the", (10, 14)),
     ]
     assert [word.added for word in steps.words] == [False, True, False, False]
-
-
-def test_bytes_of_one_character_share_its_span() -> None:
-    steps = bpe_steps(byte_level(), "a👍")
-    assert steps.offsets == ((0, 1), (1, 2), (1, 2), (1, 2), (1, 2))[: len(steps.offsets)]
-    assert "".join(steps.tokens) == "a" + "".join(byte_symbols()[byte] for byte in "👍".encode())
 
 
 def test_pre_tokens_keep_one_space_before_a_word() -> None:

@@ -75,18 +75,6 @@ def test_a_word_spelled_like_an_added_token_may_be_a_word() -> None:
     assert not word.added and word.lookups
 
 
-def test_lookups_go_from_the_longest_candidate_down() -> None:
-    word = cut("unaffable", vocabulary("[UNK]", "un", "##aff", "##able", "##a"))
-    assert [lookup.candidate for lookup in word.lookups] == [
-        *["unaffable", "unaffabl", "unaffab", "unaffa", "unaff", "unaf", "una", "un"],
-        *["##affable", "##affabl", "##affab", "##affa", "##aff"],
-        "##able",
-    ]
-    assert [lookup.candidate for lookup in word.lookups if lookup.found] == ["un", "##aff", "##able"]
-    assert [piece.span for piece in word.pieces] == [(0, 2), (2, 5), (5, 9)]
-    assert word.unknown is None
-
-
 def test_a_word_without_a_way_through_is_unknown_whole() -> None:
     word = cut("unb", vocabulary("[UNK]", "un", "##n"))
     assert [lookup.candidate for lookup in word.lookups] == ["unb", "un", "##b"]
@@ -155,12 +143,6 @@ def test_strip_accents_follows_lowercase_unless_told() -> None:
     assert names(strip_accents=None, lowercase=False) == []
     assert names(strip_accents=True, lowercase=False) == ["strip_accents"]
     assert names(strip_accents=False, lowercase=True) == ["lowercase"]
-
-
-def test_words_are_cut_at_white_space_and_around_punctuation() -> None:
-    text = "  don't stop… now\u2028!"
-    words = wordpiece_steps(wordpiece(lowercase=False), text).words
-    assert [text[slice(*word.span)] for word in words] == ["don", "'", "t", "stop", "…", "now", "!"]
 
 
 def test_the_empty_text_has_no_words() -> None:

@@ -54,18 +54,6 @@ def test_running_a_model_that_ships_needs_no_transformers_and_no_streamlit() -> 
     assert not {"transformers", "streamlit", "pandas", "spacy"} & set(modules)
 
 
-def test_the_example_of_the_readme(tiny_checkpoint: TinyCheckpoint) -> None:
-    model = lab.load_model(str(tiny_checkpoint("bert")))
-    trace = lab.trace(model, "The cat sat on the mat.", pair=None)
-    attention = trace.layer(0).attention
-    assert attention.shape == (4, len(trace), len(trace))
-    assert torch.allclose(attention.sum(-1), torch.ones(4, len(trace)), atol=1e-5)
-    assert lab.prove(model, trace).passed
-    changed = lab.trace(model, trace.text, interventions=lab.Interventions(zero_heads=frozenset({(0, 1)})))
-    assert isinstance(trace, lab.Trace) and isinstance(model, lab.LoadedModel)
-    assert not torch.equal(changed.hidden_states, trace.hidden_states)
-
-
 def test_every_public_name_is_there_and_no_other() -> None:
     for name in lab.__all__:
         assert getattr(lab, name) is not None

@@ -42,10 +42,11 @@ def test_importing_lab_costs_nothing() -> None:
     assert not set(HEAVY) & set(modules)
 
 
-def test_running_a_model_that_ships_needs_no_transformers_and_no_streamlit() -> None:
+def test_running_a_model_that_ships_or_a_toy_needs_no_transformers_and_no_streamlit() -> None:
     code = (
         "import json, sys, lab; run = lab.trace(lab.load_model('lab-bert'), 'The cat sat')\n"
         "run.layer(0).attention; run.logits(1)\n"
+        "from lab.toy.models import constructed_toy; lab.trace(constructed_toy(5, 4), 'a b')\n"
         "print(json.dumps({'tokens': len(run), 'modules': sorted(sys.modules)}))"
     )
     run = _fresh(code)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,18 +19,12 @@ from lab.models.proof import prove
 from lab.models.trace import trace
 from tests.checkpoints import WINDOW, Family
 from tests.conftest import TinyCheckpoint
+from tests.models.conftest import CopyOf
 from tests.models.folders import change_config, change_tensors
 from tests.models.reference import PAIR, SENTENCE, agrees, load_theirs
 
-CopyOf = Callable[[Family], Path]
 # Tensors a family's checkpoint may lack: the lab computes nothing with them.
 UNUSED = {"bert-headless": ("pooler.dense.weight", "pooler.dense.bias")}
-
-
-@pytest.fixture
-def copy_of(tiny_checkpoint: TinyCheckpoint, tmp_path: Path) -> CopyOf:
-    """``copy_of(family)``: a checkpoint folder of this test's own."""
-    return lambda family: Path(shutil.copytree(tiny_checkpoint(family), tmp_path / family))
 
 
 def proven(folder: Path, family: Family) -> None:

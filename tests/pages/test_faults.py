@@ -6,7 +6,7 @@ import errno
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,7 +22,6 @@ from lab.text.tags import pipeline
 from lab.ui import download_offer as ui_downloads
 from lab.ui import long_work
 from lab.ui.visitor import Visitor
-from tests.checkpoints import write_checkpoint
 from tests.conftest import TinyCheckpoint
 from tests.pages.apptest import Offer, badges, open_badge, press, step_of, turn_to, visit, walk, words
 
@@ -53,33 +52,6 @@ def works(at: AppTest, model: str) -> None:
 def _cut_short(folder: Path) -> None:
     path = folder / "model.safetensors"
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-
-
-def _another_tokenizer(folder: Path) -> None:
-    other = write_checkpoint(folder.parent / "other", "gpt2")
-    shutil.copy(other / "tokenizer.json", folder)
-
-
-@pytest.mark.parametrize(
-    ("damage", "said"),
-    [
-        (_cut_short, "is damaged; download it again"),
-        (_another_tokenizer, "holds the tokenizer of another model"),
-    ],
-)
-def test_a_damaged_checkpoint(
-    damage: Callable[[Path], None],
-    said: str,
-    tiny_checkpoint: TinyCheckpoint,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    folder = shutil.copytree(tiny_checkpoint("bert"), tmp_path / "tiny-bert")
-    damage(folder)
-    monkeypatch.setenv("LAB_MODELS", str(folder))
-    at = visit(PAGE, step="map", model=folder.name)
-    assert said in at.warning[0].value.replace("\\", "")
-    works(at, folder.name)
 
 
 def test_a_model_without_a_head_predicts_no_words_and_does_all_else(offer: Offer) -> None:

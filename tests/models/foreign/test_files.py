@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,10 +18,10 @@ from lab.models.config import CheckpointError
 from lab.models.proof import prove
 from tests.checkpoints import FAMILIES, Family
 from tests.conftest import TinyCheckpoint
+from tests.models.conftest import CopyOf
 from tests.models.folders import change_config, change_tensors
 from tests.models.foreign.sweep import TEXT, refusal
 
-CopyOf = Callable[[Family], Path]
 # What a file may hold that is no checkpoint's.
 _CONTENTS = (b"", b"{", b"[]", b"{}", b"null", b"5", b'"x"', b"\xff\xfe", b'{"a":' + b"[" * 100_000)
 _STEMS = {
@@ -40,12 +38,6 @@ _CLASSES = sorted(
     for name in dir(transformers)
     if name.startswith((f"{stem}For", f"{stem}Model", f"{stem}LMHead", f"{stem}Double"))
 )
-
-
-@pytest.fixture
-def copy_of(tiny_checkpoint: TinyCheckpoint, tmp_path: Path) -> CopyOf:
-    """``copy_of(family)``: a checkpoint folder of this test's own."""
-    return lambda family: Path(shutil.copytree(tiny_checkpoint(family), tmp_path / family, dirs_exist_ok=True))
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -26,19 +24,12 @@ from lab.models.loading import LoadedModel
 from lab.models.trace import trace_encoding
 from lab.models.twin import random_twin
 from tests.checkpoints import Family
-from tests.conftest import TinyCheckpoint
+from tests.models.conftest import CopyOf
 from tests.models.folders import change_config, change_tensors
 from tests.models.foreign.sweep import TEXT, refusal
 
-CopyOf = Callable[[Family], Path]
 _TEXT_FAMILIES: tuple[Family, ...] = ("bert", "roberta", "gpt2", "modernbert")
 _OTHERS = ("[mask]", "<|mask|>", "▢")
-
-
-@pytest.fixture
-def copy_of(tiny_checkpoint: TinyCheckpoint, tmp_path: Path) -> CopyOf:
-    """``copy_of(family)``: a checkpoint folder of this test's own."""
-    return lambda family: Path(shutil.copytree(tiny_checkpoint(family), tmp_path / family, dirs_exist_ok=True))
 
 
 def rename(folder: Path, names: dict[str, str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from importlib.machinery import PathFinder
 from pathlib import Path
 
@@ -26,6 +27,7 @@ def sources() -> list[Path]:
     return [ROOT / each for each in listed if (ROOT / each).is_file()]
 
 
+@cache
 def is_module(package: str, name: str) -> bool:
     """Return whether ``from package import name`` brings a module: found on the disk, and nothing is imported."""
     path = None
@@ -78,7 +80,7 @@ def hidden(text: str) -> list[tuple[str, int]]:
     """Each local that hides a module which the text imports outside functions: its name and its line."""
     tree = ast.parse(text)
     modules = imported_modules(tree.body)
-    scopes = [node for node in ast.walk(tree) if isinstance(node, _SCOPES)]
+    scopes = [node for node in ast.walk(tree) if isinstance(node, _SCOPES)] if modules else []
     # A name that ``global`` declares is no local.
     return [
         (name, line)

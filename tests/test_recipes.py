@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,26 @@ def words(at):
     told = " ".join(part.value for part in (*at.title, *at.markdown, *at.latex, *at.info, *at.caption))
     return re.sub(r'\\[([^\\]]+)\\]\\(Glossary\\S+ "[^"]*"\\)', r"\\1", told)  # words that explain themselves
 """
+# Imports what the lab imports and nothing of the lab, and runs the code that it is told in forks of itself.
+_FORKS = """
+import json, os, sys, traceback
+import altair, pandas, plotly.graph_objects, sqlalchemy, streamlit.testing.v1, tokenizers, torch
+
+for line in sys.stdin:
+    if child := os.fork():
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+        continue
+    os.dup2(2, 1)
+    ended = 1
+    try:
+        exec(compile(json.loads(line), "recipe", "exec"), {"__name__": "__main__"})
+        ended = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(ended)
+"""
+Run = Callable[[str], None]
 
 
 @pytest.fixture(scope="module")
@@ -51,14 +72,28 @@ def edit(path: Path, before: str, after: str) -> None:
     path.write_text(text.replace(before, after), "utf-8")
 
 
-def run(folder: Path, code: str) -> None:
-    """In a process of its own, where ``lab`` is the copy."""
-    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
+@pytest.fixture(scope="module")
+def run(copy: Path) -> Iterator[Run]:
+    """``run(code)``: in a process of its own, where ``lab`` is the copy as it is now."""
+    said = copy / "said.txt"
+    with (
+        said.open("wb") as errors,
+        subprocess.Popen(
+            [sys.executable, "-c", _FORKS], cwd=copy, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors
+        ) as server,
+    ):
+
+        def ran(code: str) -> None:
+            assert server.stdin is not None and server.stdout is not None
+            server.stdin.write(json.dumps(code).encode() + b"\n")
+            server.stdin.flush()
+            assert server.stdout.readline() == b"0\n", said.read_text("utf-8")[-3000:]
+
+        yield ran
 
 
 @at_night
-def test_a_metric_is_an_entry(copy: Path) -> None:
+def test_a_metric_is_an_entry(copy: Path, run: Run) -> None:
     metrics = copy / "lab/analysis/heads/metrics.py"
     edit(
         metrics,
@@ -73,7 +108,6 @@ def test_a_metric_is_an_entry(copy: Path) -> None:
         ),
     )
     run(
-        copy,
         _APP
         + """
 from lab.analysis.heads.metrics import METRICS
@@ -95,7 +129,7 @@ assert all_heads(lab.trace(lab.load_model("lab-bert"), "A cat sat."), "smallest"
     )
 
 
-def test_a_step_is_one_file_and_one_line(copy: Path) -> None:
+def test_a_step_is_one_file_and_one_line(copy: Path, run: Run) -> None:
     """A step of lesson 3, with a finding, a sentence, a question that may return, and what shows it."""
     folder = copy / "lab/lessons/self_attention"
     (folder / "longest_key.py").write_text(
@@ -124,7 +158,6 @@ def test_a_step_is_one_file_and_one_line(copy: Path) -> None:
         '\n[[steps]]\nid = "longest-key"\nname = "Longest key"\nminutes = 2\n\n[[steps]]\nid = "check"',
     )
     run(
-        copy,
         _APP
         + """
 at = visit("3_Self-attention.py", step="Longest key")
@@ -143,7 +176,7 @@ assert asked["longest-key"].hint == "Compare the rows."
 
 
 @at_night
-def test_a_lesson_is_a_folder_two_lines_and_its_words(copy: Path) -> None:
+def test_a_lesson_is_a_folder_two_lines_and_its_words(copy: Path, run: Run) -> None:
     folder = copy / "lab/lessons/counting"
     folder.mkdir()
     (folder / "__init__.py").write_text(
@@ -184,19 +217,17 @@ def test_a_lesson_is_a_folder_two_lines_and_its_words(copy: Path) -> None:
         ('\n    ),\n    "counting": (("tally", "What one counts with.", {}),),\n}\n'),
     )
     run(
-        copy,
         _APP
         + """
 at = visit("10_Counting.py", text="A cat sat.")
-assert "2 of 5 minutes" in words(at) and "Count them." in words(at)
+assert "This step: 2 min · lesson: 5 min" in words(at) and "Count them." in words(at)
 assert at.title[0].value == "Counting" and "**6** tokens" in words(at)
 assert at.segmented_control(key="step").options == ["Count", "Check"]
 assert visit("10_Counting.py", step="count").segmented_control(key="step").value == "Count"
-assert "From earlier lessons" in [each.value for each in visit("10_Counting.py", step="Check").subheader]
-links = [link.proto.label for link in visit("9_Masked_language_model.py").get("page_link")]
+links = [link.proto.label for link in visit("11_A_task_of_your_own.py").get("page_link")]
 assert "Counting" in links, links
-assert any("10 · Counting" in link.proto.label for link in visit("0_Course.py").get("page_link"))
-assert any("lesson 10" in link.proto.label for link in visit("21_Glossary.py").get("page_link"))
+assert any("12 · Counting" in link.proto.label for link in visit("0_Course.py").get("page_link"))
+assert any("lesson 12" in link.proto.label for link in visit("21_Glossary.py").get("page_link"))
 assert any("How many tokens has" in radio.label for radio in visit("10_Counting.py", step="Check").radio)
 from lab.course.pages import lesson_of
 from lab.lessons.open_lesson import askings
@@ -206,12 +237,12 @@ sent = strip._header(None, ["counting"], "counting")
 assert [(stop["lit"], stop["lessons"][-1]["id"]) for stop in sent["stops"]][-1] == (True, "counting")
 from lab.ui import shell
 shell.st.Page = lambda script, title, **more: title
-assert shell.sections()["Lessons"][-2:] == ["10 · Counting", "The story in pictures"]
+assert shell.sections()["Lessons"][-2:] == ["12 · Counting", "The story in pictures"]
 """,
     )
 
 
-def test_a_view_of_a_bench_is_a_file_and_a_line(copy: Path) -> None:
+def test_a_view_of_a_bench_is_a_file_and_a_line(copy: Path, run: Run) -> None:
     folder = copy / "lab/benches/flow"
     (folder / "looks_most.py").write_text(
         "from lab.ui.frame.closing import meaning\nfrom lab.ui.sentence import show_sentence\n\n"
@@ -223,7 +254,6 @@ def test_a_view_of_a_bench_is_a_file_and_a_line(copy: Path) -> None:
     record = folder / "bench.toml"
     record.write_text(record.read_text("utf-8") + '\n[[steps]]\nid = "looks-most"\nname = "Looks most"\n', "utf-8")
     run(
-        copy,
         _APP
         + """
 at = visit("53_Flow.py", step="Looks most")
@@ -233,7 +263,7 @@ assert at.segmented_control(key="step").options[-1] == "Looks most"
     )
 
 
-def test_a_bench_is_a_folder_and_two_lines(copy: Path) -> None:
+def test_a_bench_is_a_folder_and_two_lines(copy: Path, run: Run) -> None:
     folder = copy / "lab/benches/token_count"
     folder.mkdir()
     (folder / "__init__.py").write_text(
@@ -252,7 +282,6 @@ def test_a_bench_is_a_folder_and_two_lines(copy: Path) -> None:
     )
     edit(copy / "lab/course/order.toml", "\n[Experiments]", 'token-count = "16_Token_count.py"\n\n[Experiments]')
     run(
-        copy,
         _APP
         + """
 at = visit("16_Token_count.py", text="A cat sat.")
@@ -266,7 +295,7 @@ assert shell.sections()["Benches"][-1] == "Token count"
     )
 
 
-def test_an_experiment_is_a_folder_and_two_lines(copy: Path) -> None:
+def test_an_experiment_is_a_folder_and_two_lines(copy: Path, run: Run) -> None:
     folder = copy / "lab/experiments/counting"
     folder.mkdir()
     (folder / "__init__.py").touch()
@@ -355,7 +384,6 @@ EXPERIMENT = Experiment(
     )
     edit(copy / "lab/course/order.toml", "\n[Reference]", ('counting = "35_Layers.py"\n\n[Reference]'))
     run(
-        copy,
         """
 import sys
 from training.evaluation import experiments
@@ -368,7 +396,6 @@ assert reproduced.table("counting", load_model("lab-minilm"))[-1].startswith("| 
 """,
     )
     run(
-        copy,
         _APP
         + """
 at = visit("35_Layers.py", model="lab-minilm")
@@ -389,7 +416,7 @@ assert shell.sections()["Experiments"][-1] == "Layers"
 
 
 @at_night
-def test_a_family_is_a_file_and_a_line(copy: Path, tmp_path: Path) -> None:
+def test_a_family_is_a_file_and_a_line(copy: Path, run: Run, tmp_path: Path) -> None:
     families = copy / "lab/models/families"
     (families / "marble.py").write_text(
         "from lab.models.families.bert import Bert\n\nclass Marble(Bert):\n"
@@ -402,7 +429,6 @@ def test_a_family_is_a_file_and_a_line(copy: Path, tmp_path: Path) -> None:
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"model_type": "marble"}))
     run(
-        copy,
         f"""
 import lab
 model = lab.load_model({str(folder)!r})

@@ -36,6 +36,11 @@ def these(values: Mapping[K, T], *by_day: K) -> dict[K, T]:
     return dict(values) if THOROUGH else {name: values[name] for name in by_day}
 
 
+def examples(count: int) -> int:
+    """So many examples of Hypothesis, or by day a third of them: the first ones, so always the same."""
+    return count if THOROUGH else -(-count // 3)
+
+
 # The folders whose tests have a few of their cases by day: they run pages or models. All others have all their cases.
 _SLOW = ("pages", "lessons", "experiments", "figures", "charts", "toy", "models", "training", "benches")
 _CASES = 2

@@ -69,10 +69,3 @@ def test_hostile_labels_travel_as_visible_text() -> None:
     header, _ = unpack(ModelView(maps(1, 1, len(HOSTILE)), HOSTILE, "\u202e<b>").payload())
     assert "\u202e" not in "".join(header["labels"]) + header["model"]
     assert "⟨202E⟩override" in header["labels"]
-
-
-@pytest.mark.parametrize("wrong", [1.1, np.nan])
-def test_what_is_no_share_is_refused(wrong: float) -> None:
-    view = ModelView(Thumbnails(np.full((1, 2, 3, 3), wrong), 1), list("abc"), "m")
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        view.payload()

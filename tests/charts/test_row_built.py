@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import lab
-from lab.charts.components import javascript, style
 from lab.charts.components.row_built import RowBuilt
 from lab.lessons.self_attention.build_a_row import ROWS, row_built
 from tests.charts.payloads import unpack
@@ -70,7 +69,3 @@ def test_text_is_made_harmless() -> None:
 def test_what_cannot_be_a_row_is_refused(changes: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="row_built"):
         built(**changes)
-
-
-def test_the_browser_gets_its_code() -> None:
-    assert "function build(" in javascript("row_built") and "prefers-reduced-motion" in style("row_built")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lab.charts.components import javascript, style
 from lab.charts.components.softmax import Softmax
 from tests.charts.payloads import unpack
 from tests.charts.samples import HOSTILE
@@ -33,7 +32,3 @@ def test_a_vocabulary_that_is_all_drawn_has_no_rest() -> None:
 def test_what_is_no_softmax_is_refused(logits: list[float], chosen: int) -> None:
     with pytest.raises(ValueError, match="softmax"):
         Softmax(["a", "b"], logits, 0, 0.0, chosen)
-
-
-def test_the_browser_gets_its_code() -> None:
-    assert "function build(" in javascript("softmax") and ".line" in style("softmax")

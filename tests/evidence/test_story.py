@@ -50,8 +50,17 @@ def ids(texts: list[str]) -> Tensor:
 def run(tokens: Tensor) -> tuple[Tensor, tuple[Tensor, ...], tuple[Tensor, ...]]:
     """Probabilities in the blank, attention and states of texts of equal length."""
     with torch.inference_mode():
-        out = module()(input_ids=tokens, output_attentions=True, output_hidden_states=True)
-    return out.logits[:, BLANK].double().softmax(-1), out.attentions, out.hidden_states
+        out = module().bert(input_ids=tokens, output_attentions=True, output_hidden_states=True)
+        logits = module().cls(out.hidden_states[-1][:, BLANK])
+    return logits.double().softmax(-1), out.attentions, out.hidden_states
+
+
+def onward(layer: int, states: Tensor) -> Tensor:
+    """Probabilities in the blank, computed by Hugging Face's layers from this one on."""
+    with torch.inference_mode():
+        for each in module().bert.encoder.layer[layer:]:
+            states = each(states)
+        return module().cls(states[:, BLANK]).double().softmax(-1)
 
 
 @contextmanager
@@ -149,8 +158,9 @@ def test_swaps(told: CourseStory, change: str, heads: tuple[int, ...] | None) ->
         kept.append(context[:, BLANK].clone())
         return context
 
+    before = run(tokens)[2][LAYERS - 1]
     with hooked(projection(LAYERS - 1), keep):
-        run(tokens)
+        onward(LAYERS - 1, before)
     found: dict[tuple[int, int], Tensor] = {}
     for source in range(len(names)):
 
@@ -160,7 +170,7 @@ def test_swaps(told: CourseStory, change: str, heads: tuple[int, ...] | None) ->
             return context
 
         with hooked(projection(LAYERS - 1), swapped):
-            for own, p in enumerate(run(tokens)[0]):
+            for own, p in enumerate(onward(LAYERS - 1, before)):
                 if own != source:
                     found[own, source] = p
     pairs = list(permutations(range(len(names)), 2))
@@ -177,16 +187,9 @@ def test_exchanged_states(told: CourseStory, which: str) -> None:
     places = {"country": [COUNTRY], "blank": [BLANK]}.get(which, [0, 1, 2, 3, 5, 7, 8])
     states = run(tokens)[2]
     for after in range(LAYERS + 1):
-
-        def patched(x: Tensor, after: int = after) -> Tensor:
-            x = x.clone()
-            x[:, places] = states[after][other][:, places]
-            return x
-
-        layer = module().bert.encoder.layer[after] if after < LAYERS else module().cls
-        with hooked(layer, patched):
-            p = run(tokens[own])[0]
-        _same(told.change(which, after), _counts(pairs, p))
+        exchanged = states[after][own]
+        exchanged[:, places] = states[after][other][:, places]
+        _same(told.change(which, after), _counts(pairs, onward(after, exchanged)))
 
 
 def test_removed_heads_and_words(told: CourseStory) -> None:

@@ -6,6 +6,8 @@ import pytest
 
 from lab.evidence.intervals import DRAWS
 from lab.experiments.copying import measure as copying
+from lab.experiments.explanation import measure as explanation
+from lab.experiments.grammar import measure as grammar
 from lab.experiments.needed_heads import claims as needed_heads
 from tests.evidence.conftest import family, theirs, tiny
 
@@ -18,5 +20,5 @@ def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
 
     Not for what ships: other tests of this process would meet its verdicts again.
     """
-    for module in (copying, needed_heads):
+    for module in (copying, explanation, grammar, needed_heads):
         monkeypatch.setattr(module, "CLAIM_DRAWS", DRAWS)

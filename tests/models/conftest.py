@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,7 @@ from tests.models.reference import Theirs, load_theirs
 
 LabModel = Callable[..., LoadedModel]
 HuggingFace = Callable[..., Theirs]
+CopyOf = Callable[[Family], Path]
 
 
 @pytest.fixture(scope="session")
@@ -43,3 +46,9 @@ def family(request: pytest.FixtureRequest) -> Family:
     """Each family in turn."""
     chosen: Family = request.param
     return chosen
+
+
+@pytest.fixture
+def copy_of(tiny_checkpoint: TinyCheckpoint, tmp_path: Path) -> CopyOf:
+    """``copy_of(family)``: a checkpoint folder of this test's own, as it is written."""
+    return lambda family: Path(shutil.copytree(tiny_checkpoint(family), tmp_path / family, dirs_exist_ok=True))

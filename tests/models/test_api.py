@@ -42,28 +42,17 @@ def test_importing_lab_costs_nothing() -> None:
     assert not set(HEAVY) & set(modules)
 
 
-def test_running_a_model_that_ships_needs_no_transformers_and_no_streamlit() -> None:
+def test_running_a_model_that_ships_or_a_toy_needs_no_transformers_and_no_streamlit() -> None:
     code = (
         "import json, sys, lab; run = lab.trace(lab.load_model('lab-bert'), 'The cat sat')\n"
         "run.layer(0).attention; run.logits(1)\n"
+        "from lab.toy.models import constructed_toy; lab.trace(constructed_toy(5, 4), 'a b')\n"
         "print(json.dumps({'tokens': len(run), 'modules': sorted(sys.modules)}))"
     )
     run = _fresh(code)
     modules = run["modules"]
     assert isinstance(modules, list) and "torch" in modules
     assert not {"transformers", "streamlit", "pandas", "spacy"} & set(modules)
-
-
-def test_the_example_of_the_readme(tiny_checkpoint: TinyCheckpoint) -> None:
-    model = lab.load_model(str(tiny_checkpoint("bert")))
-    trace = lab.trace(model, "The cat sat on the mat.", pair=None)
-    attention = trace.layer(0).attention
-    assert attention.shape == (4, len(trace), len(trace))
-    assert torch.allclose(attention.sum(-1), torch.ones(4, len(trace)), atol=1e-5)
-    assert lab.prove(model, trace).passed
-    changed = lab.trace(model, trace.text, interventions=lab.Interventions(zero_heads=frozenset({(0, 1)})))
-    assert isinstance(trace, lab.Trace) and isinstance(model, lab.LoadedModel)
-    assert not torch.equal(changed.hidden_states, trace.hidden_states)
 
 
 def test_every_public_name_is_there_and_no_other() -> None:

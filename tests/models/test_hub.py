@@ -244,19 +244,20 @@ def test_a_repository_without_safetensors_is_refused(fake_hub: FakeHub) -> None:
     assert fake_hub.downloads == []
 
 
-def test_a_connection_that_breaks_during_the_download(fake_hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ConnectionResetError("reset by peer"), "comes from the Hugging Face Hub, which cannot be reached"),
+        (OSError(28, "No space left on device"), "could not be stored here: No space left on device"),
+    ],
+)
+def test_a_full_disk_is_not_called_a_missing_network(
+    fake_hub: FakeHub, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+) -> None:
     planned = hub.plan(_bert_base())
     monkeypatch.setattr(hub, "plan", lambda entry: planned)
-    fake_hub.error = ConnectionResetError("reset by peer")
-    with pytest.raises(ModelUnavailable, match=r"BERT base comes from the Hugging Face Hub, which cannot be reached"):
-        load_model("bert-base-uncased")
-
-
-def test_a_full_disk_is_not_called_a_missing_network(fake_hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
-    planned = hub.plan(_bert_base())
-    monkeypatch.setattr(hub, "plan", lambda entry: planned)
-    fake_hub.error = OSError(28, "No space left on device")
-    with pytest.raises(ModelUnavailable, match="BERT base could not be stored here: No space left on device"):
+    fake_hub.error = error
+    with pytest.raises(ModelUnavailable, match=f"BERT base {said}"):
         load_model("bert-base-uncased")
 
 

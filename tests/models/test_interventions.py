@@ -39,16 +39,6 @@ def test_zeroing_a_head_is_zeroing_its_part_of_the_output_projection(
     _differs(ours, trace(model, SENTENCE, PAIR))
 
 
-def test_all_heads_of_a_model_can_be_zeroed_at_once(
-    lab_model: LabModel, hugging_face: HuggingFace, family: Family
-) -> None:
-    theirs = hugging_face(family).edited()
-    for layer in range(LAYERS):
-        theirs.projection_inputs(layer)[:] = 0
-    ours = trace(lab_model(family), SENTENCE, None, Interventions(zero_heads=frozenset(HEADS_OF_A_MODEL)))
-    agrees(ours, theirs.run(SENTENCE))
-
-
 def test_zeroing_a_neuron_is_zeroing_what_it_writes(
     lab_model: LabModel, hugging_face: HuggingFace, family: Family
 ) -> None:
@@ -206,17 +196,6 @@ def test_links_of_a_layer_and_of_a_head_are_a_mask_given_to_hugging_face_there(
     _differs(ours, plain)
 
 
-def test_a_pair_is_its_link_in_every_layer_and_a_link_is_its_heads(lab_model: LabModel, family: Family) -> None:
-    model = lab_model(family)
-    ways = (
-        Interventions(blocked=frozenset({(3, 2)})),
-        Interventions(blocked_links=frozenset((layer, 3, 2) for layer in range(LAYERS))),
-        Interventions(blocked_in_heads=frozenset((*at, 3, 2) for at in HEADS_OF_A_MODEL)),
-    )
-    first, *others = (trace(model, SENTENCE, None, way).hidden_states for way in ways)
-    assert all(torch.equal(first, each) for each in others)
-
-
 def test_a_uniform_head_keeps_blocked_pairs_blocked(lab_model: LabModel) -> None:
     both = Interventions(uniform_heads=frozenset({(0, 1)}), blocked=frozenset({(2, 0), (2, 1)}))
     for family in ("bert", "gpt2"):
@@ -268,23 +247,6 @@ def test_patches_at_both_ends_of_the_stream(lab_model: LabModel, hugging_face: H
     assert torch.equal(last.hidden_states[:, others], plain.hidden_states[:, others])
 
 
-def test_a_patch_from_the_same_run_changes_nothing(lab_model: LabModel, family: Family) -> None:
-    model = lab_model(family)
-    plain = trace(model, SENTENCE)
-    patches = tuple(Patch(layer, 3, plain.hidden_states[layer, 3]) for layer in range(LAYERS + 1))
-    again = trace(model, SENTENCE, None, Interventions(patches=patches))
-    assert torch.equal(again.hidden_states, plain.hidden_states)
-
-
-def test_a_patched_gpt2_never_changes_what_was_read_before(lab_model: LabModel) -> None:
-    model = lab_model("gpt2")
-    plain = trace(model, SENTENCE)
-    patch = Patch(0, 5, torch.ones(model.config.width))
-    ours = trace(model, SENTENCE, None, Interventions(patches=(patch,)))
-    close(ours.hidden_states[:, :5], plain.hidden_states[:, :5], 1e-6)
-    assert (ours.hidden_states[-1, 5:] - plain.hidden_states[-1, 5:]).abs().amax(-1).min() > 1e-4
-
-
 def test_a_swap_gives_one_token_what_heads_bring_in_another_run(
     lab_model: LabModel, hugging_face: HuggingFace, family: Family
 ) -> None:
@@ -315,22 +277,6 @@ def test_a_swap_gives_one_token_what_heads_bring_in_another_run(
     ours = trace(model, SENTENCE, None, Interventions(swaps=swaps(trace(model, other), chosen, 2, 4)))
     agrees(ours, outputs)
     _differs(ours, trace(model, SENTENCE))
-
-
-def test_a_swap_of_all_heads_is_a_patch_of_the_attention_output(lab_model: LabModel) -> None:
-    model = lab_model("bert")
-    plain, other = trace(model, SENTENCE), trace(model, "Paris is in France.")
-    every = [(1, head) for head in range(HEADS)]
-    ours = trace(model, SENTENCE, None, Interventions(swaps=swaps(other, every, 2, 4))).layer(1)
-    close(ours.attention_output[2], other.layer(1).attention_output[4], 1e-5)
-    others = [i for i in range(len(plain)) if i != 2]
-    assert torch.equal(ours.attention_output[others], plain.layer(1).attention_output[others])
-
-
-def test_a_swap_from_the_same_place_changes_nothing(lab_model: LabModel, family: Family) -> None:
-    plain = trace(lab_model(family), SENTENCE)
-    same = Interventions(swaps=swaps(plain, HEADS_OF_A_MODEL, 3, 3))
-    assert torch.equal(trace(plain.model, SENTENCE, None, same).hidden_states, plain.hidden_states)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,18 +19,12 @@ from lab.models.proof import prove
 from lab.models.trace import trace
 from tests.checkpoints import WINDOW, Family
 from tests.conftest import TinyCheckpoint
+from tests.models.conftest import CopyOf
 from tests.models.folders import change_config, change_tensors
 from tests.models.reference import PAIR, SENTENCE, agrees, load_theirs
 
-CopyOf = Callable[[Family], Path]
 # Tensors a family's checkpoint may lack: the lab computes nothing with them.
 UNUSED = {"bert-headless": ("pooler.dense.weight", "pooler.dense.bias")}
-
-
-@pytest.fixture
-def copy_of(tiny_checkpoint: TinyCheckpoint, tmp_path: Path) -> CopyOf:
-    """``copy_of(family)``: a checkpoint folder of this test's own."""
-    return lambda family: Path(shutil.copytree(tiny_checkpoint(family), tmp_path / family))
 
 
 def proven(folder: Path, family: Family) -> None:
@@ -101,22 +94,6 @@ def test_a_headless_model_saved_with_the_prefix(copy_of: CopyOf) -> None:
     proven(folder, "bert-headless")
 
 
-def test_a_masked_language_model_without_next_sentence_head(copy_of: CopyOf) -> None:
-    folder = copy_of("bert")
-    transformers.BertForMaskedLM.from_pretrained(folder).save_pretrained(folder)
-    assert load_model(folder).weights.pair_head is None
-    proven(folder, "distilbert")  # the same Auto class
-
-
-def test_half_precision_is_read_as_float32(copy_of: CopyOf) -> None:
-    folder = copy_of("bert")
-    change_tensors(folder, lambda tensors: {name: tensor.half() for name, tensor in tensors.items()})
-    change_config(folder, dtype="float16")
-    model = load_model(folder)
-    assert model.weights.layers[0].w_q.dtype == torch.float32
-    assert prove(model, trace(model, SENTENCE)).passed
-
-
 @pytest.mark.parametrize("activation", ["gelu", "gelu_new", "gelu_pytorch_tanh", "relu"])
 @pytest.mark.parametrize("family", ["bert", "distilbert", "roberta", "electra", "gpt2", "modernbert"])
 def test_every_activation_of_every_family(copy_of: CopyOf, family: Family, activation: str) -> None:
@@ -125,12 +102,6 @@ def test_every_activation_of_every_family(copy_of: CopyOf, family: Family, activ
     setting = called.get(family, "hidden_act")
     change_config(folder, **{setting: activation})
     proven(folder, family)
-
-
-def test_unscaled_gpt2(copy_of: CopyOf) -> None:
-    folder = copy_of("gpt2")
-    change_config(folder, scale_attn_weights=False)
-    proven(folder, "gpt2")
 
 
 def test_modernbert_as_it_was_published(copy_of: CopyOf) -> None:
@@ -149,14 +120,6 @@ def test_modernbert_as_it_was_published(copy_of: CopyOf) -> None:
     proven(folder, "modernbert")
 
 
-@pytest.mark.parametrize("setting", ["attention_bias", "mlp_bias", "norm_bias"])
-def test_modernbert_with_biases_is_refused(copy_of: CopyOf, setting: str) -> None:
-    folder = copy_of("modernbert")
-    change_config(folder, **{setting: True})
-    with pytest.raises(CheckpointError, match=f"{setting} is true"):
-        load_model(folder)
-
-
 def test_modernbert_with_layers_of_another_kind_is_refused(copy_of: CopyOf) -> None:
     folder = copy_of("modernbert")
     change_config(folder, layer_types=["full_attention", "chunked_attention"])
@@ -165,42 +128,6 @@ def test_modernbert_with_layers_of_another_kind_is_refused(copy_of: CopyOf) -> N
     yarn = {"rope_type": "yarn", "rope_theta": 10.0}
     change_config(folder, layer_types=..., rope_parameters={"full_attention": yarn})
     with pytest.raises(CheckpointError, match="rope_type is 'yarn'"):
-        load_model(folder)
-
-
-def _untied(folder: Path, decoder: str, bias: str | None) -> None:
-    change_config(folder, tie_word_embeddings=False)
-    generator = torch.Generator().manual_seed(5)
-
-    def with_decoder(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-        vocabulary, width = next(
-            t for n, t in tensors.items() if "word_embeddings" in n or "wte" in n or "tok_embeddings" in n
-        ).shape
-        own = {decoder: torch.randn(vocabulary, width, generator=generator)}
-        return {**tensors, **own, **({bias: torch.randn(vocabulary, generator=generator)} if bias else {})}
-
-    change_tensors(folder, with_decoder)
-
-
-@pytest.mark.parametrize(
-    ("family", "decoder", "bias"),
-    [
-        ("bert", "cls.predictions.decoder.weight", "cls.predictions.decoder.bias"),
-        ("roberta", "lm_head.decoder.weight", "lm_head.decoder.bias"),
-        ("distilbert", "vocab_projector.weight", None),
-        ("gpt2", "lm_head.weight", None),
-        ("modernbert", "decoder.weight", None),
-    ],
-)
-def test_an_untied_decoder_is_used_and_missed(copy_of: CopyOf, family: Family, decoder: str, bias: str | None) -> None:
-    folder = copy_of(family)
-    _untied(folder, decoder, bias)
-    proven(folder, family)
-    head = load_model(folder).weights.vocabulary_head
-    assert head is not None and torch.equal(head.decoder, load_file(folder / "model.safetensors")[decoder])
-
-    change_tensors(folder, lambda tensors: {n: t for n, t in tensors.items() if n != decoder})
-    with pytest.raises(CheckpointError, match=f"not tied, yet '{decoder}' is missing"):
         load_model(folder)
 
 

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 import torch
 
-from lab.models.cores import one_core
 from lab.models.memo import Memo, once, size_of
 from lab.models.trace import trace
 from lab.toy.models import random_toy
@@ -203,22 +202,6 @@ def test_a_run_counts_its_model_unless_that_lives_anyway() -> None:
     assert size_of(run, held=model) == run.nbytes == run.hidden_states.nbytes
     assert size_of(run) == run.nbytes + size_of(model) > run.nbytes + model.weights.embeddings.token.nbytes
     assert size_of((run, run), held=model) >= 2 * run.nbytes
-
-
-def test_a_core_is_held_once_by_a_thread() -> None:
-    with one_core(), one_core(), one_core(), one_core(), one_core():
-        pass
-    # All of them are free again: as many threads as before can hold one.
-    done = threading.Event()
-
-    def hold() -> None:
-        with one_core():
-            done.set()
-
-    thread = threading.Thread(target=hold)
-    thread.start()
-    thread.join(10)
-    assert done.is_set()
 
 
 class Model:

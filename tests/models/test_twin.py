@@ -102,14 +102,6 @@ def test_it_is_drawn_as_hugging_face_draws(family: str, tmp_path: Path, tiny_che
         ), name
 
 
-def test_gpt2_scales_what_writes_to_the_residual_stream(lab_model: LabModel) -> None:
-    twin = tensors_of(random_twin(lab_model("gpt2")))
-    # 0.25 in tests/checkpoints.py, two layers: 0.25 / √4
-    for name in ("transformer.h.0.attn.c_proj.weight", "transformer.h.1.mlp.c_proj.weight"):
-        assert twin[name].std().item() == pytest.approx(0.125, rel=0.1)
-    assert twin["transformer.h.0.mlp.c_fc.weight"].std().item() == pytest.approx(0.25, rel=0.1)
-
-
 @pytest.mark.parametrize("family", ["bert", "gpt2"])
 def test_the_seed_decides(family: Family, lab_model: LabModel) -> None:
     model = lab_model(family)

@@ -12,12 +12,11 @@ from streamlit.testing.v1 import AppTest
 from lab.lessons.a_task_of_your_own import copies
 from lab.lessons.a_task_of_your_own.taught import LONGEST, MOST, VisitLabels
 from tests.charts.samples import HOSTILE
-from tests.pages.apptest import check_answers, go, press, reveal, turn_to, visit, words, worked
+from tests.pages.apptest import go, press, reveal, turn_to, visit, words, worked
 
 PAGE = "11_A_task_of_your_own.py"
 MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
 OWN = "Your own"
-TYPED = [each for each in HOSTILE if each.encode("utf-8", "ignore").decode() == each]  # no browser sends half a sign
 
 
 def add(at: AppTest, typed: str) -> AppTest:
@@ -122,14 +121,9 @@ def test_the_last_layer_is_trained_and_what_it_costs_is_shown(model: str) -> Non
     assert "It is least probable" not in said(at)
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_the_checks_have_answers(model: str) -> None:
-    check_answers(visit(PAGE, step="check", model=model), 1)
-
-
 @pytest.mark.parametrize("text", HOSTILE[:3])
 def test_hostile_texts(text: str) -> None:
-    at = trained(visit(PAGE, text=text, step="change-the-model"))
+    at = trained(visit(PAGE, text=text, step="change-the-model", model="lab-bert"))
     turn_to(at, "why-this-answer")
     next(each for each in at.text_input if each.label == "A sentence").input(text).run()
     turn_to(at, "check")
@@ -145,7 +139,7 @@ def test_own_sentences_are_trained_only_while_they_are_chosen() -> None:
     turn_to(at, "teach-it")
     at.segmented_control(key="taught").set_value("The lab’s").run()
     turn_to(at, "change-the-model")
-    assert "of the lab’s sentences" in words(at)
+    assert "sentences of your own are learned" not in said(at) and "sentences of the lab" in said(at)
 
 
 def test_too_few_own_sentences_are_said() -> None:
@@ -168,7 +162,7 @@ def test_labels_are_text_and_what_no_model_can_read_is_left_out_and_said() -> No
 
 def test_what_a_page_showed_stays_when_its_layer_has_to_go(monkeypatch: pytest.MonkeyPatch) -> None:
     copies._COPIES.clear()
-    at = reveal(trained(visit(PAGE, step="Change the model")))
+    at = reveal(trained(visit(PAGE, step="Change the model", model="lab-bert")))
     shown = next(each.value for each in at.markdown if "With the trained layer" in each.value)
     (copy,) = copies._COPIES.values()
     layer = weakref.ref(copy.tuned)

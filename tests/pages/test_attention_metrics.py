@@ -11,7 +11,7 @@ import lab
 from lab.analysis.heads.metrics import METRICS, trace_metrics
 from lab.lessons.attention_metrics import EVERY
 from lab.models.catalogue import DEFAULT_MODEL
-from tests.pages.apptest import check_answers, drawn, go, opened, titles, turn_to, unfold, visit, walk, words
+from tests.pages.apptest import drawn, go, opened, titles, turn_to, unfold, visit, walk, words
 from tests.sentences import CAT
 
 PAGE = "5_Attention_metrics.py"
@@ -63,16 +63,6 @@ def test_a_click_on_the_map_chooses_a_head() -> None:
     at.session_state["all-heads-spread"] = {"selection": {"cell": [{"q": 2, "k": 4}]}}
     at.run()
     assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (3, 5)
-
-
-def test_bad_links_are_told() -> None:
-    at = visit(PAGE, metric="Nonsense", version="Mended", tau="7", step="numbers")
-    said = words(at)
-    assert "metric must be one of" in said and "version must be one of" in said and "tau must be one of" in said
-
-
-def test_checks_are_three_at_least() -> None:
-    check_answers(open_step("check", layer="2", head="3"))
 
 
 def head_of(at: AppTest) -> tuple[object, object]:

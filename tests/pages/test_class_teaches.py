@@ -24,8 +24,8 @@ from lab.rooms.server import server
 from lab.rooms.states import Phase
 from lab.ui import runs
 from tests.checkpoints import Family
-from tests.pages.apptest import visit, words
-from tests.pages.test_room import ROOM, Browsers, again, browsers, in_a_lesson, press
+from tests.pages.apptest import press, visit, words
+from tests.pages.test_room import ROOM, Browsers, again, browsers, in_a_lesson
 
 __all__ = ["browsers"]  # a fixture
 POLITE = (

@@ -171,11 +171,6 @@ def test_without_a_difference_there_is_a_reason_and_a_way() -> None:
     assert "largest difference" in words(at) and drawn(at) == 3
 
 
-def test_a_beside_itself() -> None:
-    for figure in ("Attention of a head", "Named heads"):
-        assert "**No difference** between A and B" in words(visit(PAGE, text=A, other_text=A, figure=figure))
-
-
 def test_the_asked_word_is_hidden_in_both() -> None:
     at = visit(PAGE, text=A, other_text=B, figure="Most probable words", token="3")
     assert "**No difference**" in words(at)  # cat or dog, neither is seen
@@ -191,23 +186,6 @@ def test_a_pair_that_cannot_be_blocked_is_explained() -> None:
     assert "it has nothing left" in words(at)
     at = visit(PAGE, model="lab-gpt2", text=A, compare=INTERVENTION, change="No segments")
     assert "has no segments, so there is nothing to leave out" in words(at) and "**No difference**" in words(at)
-
-
-def test_links_that_mean_nothing_are_said() -> None:
-    wrong = {
-        "compare": "x",
-        "figure": "<b>",
-        "change": "y",
-        "other_model": "[z](u)",
-        "other_toy": "w",
-        "toy_other": "0",
-    }
-    at = visit(PAGE, **wrong)
-    said = words(at).replace("\\", "")
-    for name in ("compare", "figure", "change", "other_toy", "toy_other"):
-        assert f"{name} must be" in said
-    assert "This server has no model called" in said and "[z](u)" not in words(at)
-    assert at.segmented_control(key="compare").value == TWO_TEXTS
 
 
 def test_two_toys_are_named() -> None:

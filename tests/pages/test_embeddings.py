@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
@@ -11,13 +10,10 @@ from lab.course.sentences.looks import STORY_TEXT
 from lab.lessons.embeddings import like_words, segments
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.interventions import Interventions
-from tests.checkpoints import Family
-from tests.pages.apptest import Offer, go, looks, opened, reveal, sentence_of, unfold, visit, walk, words
+from tests.pages.apptest import Offer, go, looks, opened, reveal, sentence_of, unfold, visit, words
 from tests.sentences import FOLLOWS
 
 PAGE = "2_Embeddings.py"
-# The steps that show the learner's own tokens, or compute with them.
-OF_TOKENS = ("vectors", "like-words", "sum", "position-lab")
 PAIR = {"text": FOLLOWS[0], "pair": FOLLOWS[1]}
 
 
@@ -25,13 +21,6 @@ def open_step(step: str, fold: str = "", **params: str) -> AppTest:
     """The step with its question skipped, and the part with this key unfolded."""
     at = opened(PAGE, step, **params)
     return unfold(at, fold) if fold else at
-
-
-@pytest.mark.parametrize("family", ["gpt2", "roberta", "electra", "distilbert", "modernbert"])
-def test_every_family(family: Family, offer: Offer) -> None:
-    at = visit(PAGE, model=offer(family), **PAIR)
-    assert list(walk(at, (*OF_TOKENS, "learned-or-computed", "check")))
-    assert at.session_state["model"] == f"tiny-{family}"
 
 
 def test_one_number_is_worked_out_to_what_the_model_has() -> None:
@@ -86,14 +75,6 @@ def test_the_neighbours_of_a_day_are_days() -> None:
     assert "“\u2068monday\u2069”" in words(at) and like_words.WRITTEN not in words(at)
     days = ("tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
     assert sum(f"“\u2068{day}\u2069”" in words(at) for day in days) == 3
-
-
-def test_bad_sinusoid_numbers_in_a_link_are_said() -> None:
-    at = visit(PAGE, step="learned-or-computed", pe_width="7000", pe_length="-1", pe_base="12345")
-    said = words(at).replace("\\", "")
-    for name in ("pe_width must be", "pe_length must be", "pe_base must be one of"):
-        assert name in said
-    assert at.slider(key="pe_width").value == 64
 
 
 def test_a_pair_is_run_again_with_other_segments() -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import errno
-import json
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,6 @@ from lab.text.tags import pipeline
 from lab.ui import download_offer as ui_downloads
 from lab.ui import long_work
 from lab.ui.visitor import Visitor
-from tests.checkpoints import write_checkpoint
 from tests.conftest import TinyCheckpoint
 from tests.pages.apptest import Offer, badges, open_badge, press, step_of, turn_to, visit, walk, words
 
@@ -51,53 +49,9 @@ def works(at: AppTest, model: str) -> None:
     assert "steps match Hugging Face" in badges(open_badge(at))[0]
 
 
-def _no_blob(folder: Path) -> None:
-    (folder / "model.safetensors").unlink()
-
-
 def _cut_short(folder: Path) -> None:
     path = folder / "model.safetensors"
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-
-
-def _another_tokenizer(folder: Path) -> None:
-    other = write_checkpoint(folder.parent / "other", "gpt2")
-    shutil.copy(other / "tokenizer.json", folder)
-
-
-def _half_a_tokenizer(folder: Path) -> None:
-    path = folder / "tokenizer.json"
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-
-
-def _other_shapes(folder: Path) -> None:
-    path = folder / "config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "intermediate_size": 48}))
-
-
-@pytest.mark.parametrize(
-    ("damage", "said"),
-    [
-        (_no_blob, r"has no model.safetensors"),
-        (_cut_short, "is damaged; download it again"),
-        (_another_tokenizer, "holds the tokenizer of another model"),
-        (_half_a_tokenizer, "is not readable JSON; download it again"),
-        (_other_shapes, "asks for"),
-    ],
-)
-def test_a_damaged_checkpoint(
-    damage: Callable[[Path], None],
-    said: str,
-    tiny_checkpoint: TinyCheckpoint,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    folder = shutil.copytree(tiny_checkpoint("bert"), tmp_path / "tiny-bert")
-    damage(folder)
-    monkeypatch.setenv("LAB_MODELS", str(folder))
-    at = visit(PAGE, step="map", model=folder.name)
-    assert said in at.warning[0].value.replace("\\", "")
-    works(at, folder.name)
 
 
 def test_a_model_without_a_head_predicts_no_words_and_does_all_else(offer: Offer) -> None:
@@ -230,15 +184,6 @@ def test_who_stops_a_download_stops_it_for_themselves(monkeypatch: pytest.Monkey
     next(button for button in one.run().button if button.label == "Stop").click().run()
     assert downloads.running(name) is None and "stopped this download" in words(one)
     go_on.set()
-
-
-def test_the_hub_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LAB_ALLOW_DOWNLOADS", "1")
-    at = visit(PAGE, step="map", model="gpt2")
-    next(button for button in at.button if button.label.startswith("Download")).click().run()
-    _when_it_has_ended(at, "gpt2")
-    assert "comes from the Hugging Face Hub, which cannot be reached from here" in at.warning[0].value.replace("\\", "")
-    works(at, "gpt2")
 
 
 @pytest.fixture

@@ -147,18 +147,6 @@ def test_two_words_are_offered_where_they_are_one_token() -> None:
     assert step_of(visit(PAGE, mode="Toy", step="two-meanings")) == "residual"
 
 
-def test_a_neuron_is_taken_away_and_the_word_in_the_blank_changes_as_a_run_without_it_says() -> None:
-    text = "The boys [MASK] playing in the garden."
-    at = open_step("in-the-blank", text=text, layer="2")
-    neuron, model = int(at.number_input(key="_neuron").value or 0) - 1, runs.model(DEFAULT_MODEL)
-    off = lab.Interventions(zero_neurons=frozenset({(1, neuron)}))
-    before, after = (
-        lab.trace(model, text, interventions=each).logits(3).softmax(-1)[0] for each in (lab.Interventions(), off)
-    )
-    best = int(before.argmax())
-    assert f"from {before[best].item():.3f} to {after[best].item():.3f}" in words(at).replace("\n", " ")
-
-
 def test_the_check_has_three_questions_and_a_challenge() -> None:
     at = open_step("check")
     check_answers(at, 3)

@@ -17,8 +17,8 @@ from lab.models import forward
 from lab.models.loading import LoadedModel, load_model
 from lab.rooms.server import server
 from lab.rooms.states import Phase
-from tests.pages.apptest import visit
-from tests.pages.test_room import Browsers, browsers, press
+from tests.pages.apptest import press, visit
+from tests.pages.test_room import Browsers, browsers
 
 __all__ = ["browsers"]  # a fixture
 

@@ -10,7 +10,7 @@ from lab.benches.head_view.view import PAIR, chosen_heads, head_view_of, tied
 from lab.course.sentences.looks import look, look_head
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui.parameters import DEFAULT_TEXT
-from tests.analysis.words.test_words import naive
+from tests.analysis.words.test_word_groups import naive
 from tests.pages.apptest import components, sent, visit, words
 from tests.pages.texts import EMPTY, LONG, WALKED
 

@@ -186,10 +186,3 @@ def test_a_model_that_fills_blanks_leaves_the_writing_to_the_labs_gpt2() -> None
 def test_a_full_text_has_no_room_and_says_so(offer: Offer) -> None:
     at = open_step("writing-on", model=offer("gpt2"), text="word " * 600)
     assert "The text ends here" in words(at)
-
-
-def test_settings_that_cannot_be_are_said() -> None:
-    at = visit(PAGE, step="writing-on", model="lab-gpt2", top_k="7", top_p="2", draw_seed="-1")
-    for name in ("top_k", "top_p", "draw_seed"):
-        assert f"{name} must be" in words(at)
-    assert at.selectbox(key="top_k").value == "50"

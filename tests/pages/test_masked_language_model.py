@@ -9,12 +9,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.analysis.words.predictions import follows
 from lab.course.words import unmarked
 from lab.figures.sentence_arcs import DRAWN
 from lab.lessons.masked_language_model import best, from_vector_to_word, learns_of_france, logit_lens
 from lab.models.catalogue import DEFAULT_MODEL
-from lab.models.trace import trace
 from lab.ui import runs
 from tests.checkpoints import Family
 from tests.pages.apptest import (
@@ -27,7 +25,6 @@ from tests.pages.apptest import (
     row_of,
     sentence_of,
     titles,
-    turn_to,
     unfold,
     visit,
     walk,
@@ -37,10 +34,8 @@ from tests.pages.apptest import (
 from tests.sentences import CAT
 
 PAGE = "9_Masked_language_model.py"
-# Steps that ask about one place, and those that take the text as it stands.
+# Steps that ask about one place.
 MASKED = ("hide-words", "from-vector-to-word", "logit-lens", "check")
-WHOLE = ("likelihood", "next-sentence")
-OWN = ("learns-of-france", "writing-on")
 NEXT = ("next-token", "from-vector-to-word", "logit-lens", "learns-of-france", "writing-on", "check")
 
 
@@ -192,23 +187,8 @@ def test_the_sentence_shows_tokens_to_the_letter(offer: Offer) -> None:
     assert "(empty)" not in words(at)
 
 
-def test_temperature_divides_the_logits(offer: Offer) -> None:
-    name = offer("gpt2")
-    at = unfold(open_step("from-vector-to-word", model=name, text="The cat sat on", temperature="0.5"), "_sum")
-    logits = lab.trace(lab.load_model(runs.local_models()[name]), "The cat sat on").logits(-1)[0].double()
-    second = (logits / 0.5).softmax(0).topk(2).values[1].item()  # the word that the question raises
-    assert f"= {second:.4g}" in at.latex[0].value
-    reveal(turn_to(at, "next-token"))
-    assert at.slider(key="temperature").value == 0.5
-
-
 def test_a_causal_model_says_why_nothing_is_hidden(offer: Offer) -> None:
     assert "reads from left to right" in words(open_step("next-token", model=offer("gpt2")))
-
-
-@pytest.mark.parametrize("family", ["roberta", "distilbert", "modernbert"])
-def test_other_masked_models(offer: Offer, family: Family) -> None:
-    assert set(walk(visit(PAGE, model=offer(family), text=CAT))) == {*MASKED, *WHOLE, *OWN}
 
 
 @pytest.mark.parametrize(("family", "why"), [("electra", "were replaced"), ("bert-headless", "vocabulary head")])
@@ -216,25 +196,6 @@ def test_a_model_without_a_head_says_why_and_what_instead(offer: Offer, family: 
     at = visit(PAGE, model=offer(family))
     assert why in words(at)
     assert f"Choose {DEFAULT_MODEL}" in words(at)
-
-
-def test_checks_are_graded_on_this_text() -> None:
-    at = visit(PAGE, step="check", text=CAT)
-    radios = [radio for radio in at.radio if radio.key and radio.key.startswith("_check.")]
-    assert 1 <= len(radios) <= 5
-    radios[0].set_value(0).run()
-    assert at.success or at.error or at.warning
-
-
-def test_many_pairs_are_asked_about_behind_a_fold() -> None:
-    at = open_step("next-sentence", model="lab-bert", text="The dog barked.", pair="The cat ran away.")
-    assert "the right order" not in words(at)
-    unfold(at, "_many_pairs")
-    (table,) = [frame.value for frame in at.dataframe if "another second text" in frame.value]
-    assert len(table) == 12 and f"the mean probability is {table['in order'].mean():.2f} in order," in words(at)
-    first = table.iloc[0]
-    run = trace(runs.model("lab-bert"), first["A"], first["B"])
-    assert first["in order"] == pytest.approx(follows(run), abs=1e-6)
 
 
 FINDINGS = {

@@ -12,15 +12,18 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lab.course.pages import LESSONS, Lesson, Toy
+from lab.models.catalogue import DEFAULT_MODEL
 from lab.toy.merges import MERGES
 from lab.toy.rules import RULES, SENTENCES
 from lab.ui.parameters import CONSTRUCTED, RANDOM, TOY, TOY_NUMBERS, TRAINED
 from tests.checkpoints import Family
 from tests.pages.apptest import ROOT, Offer, visit, walk, words
 from tests.pages.texts import EMPTY, LONG, ONE, PAIR, TEXTS
+from tests.sentences import CAT, FOLLOWS
 from tests.thorough import THOROUGH
 
 FAMILIES: tuple[Family, ...] = ("bert", "gpt2")
+OTHER_FAMILIES: tuple[Family, ...] = ("roberta", "electra", "distilbert")  # and ModernBERT in test_modernbert.py
 CASES = [(kind, family) for kind in TEXTS if kind != PAIR for family in FAMILIES]
 # The sidebar's own settings, the smallest sentences that can be made, and the largest.
 SIZES: Mapping[str, dict[str, str]] = {
@@ -109,6 +112,17 @@ def test_every_step_bears_every_text(kind: str, family: Family, offer: Offer) ->
         assert look(at, kind) >= 3, lesson.id
         assert at.session_state["_own_texts"] == (text, pair)
         assert at.session_state["model"] == model
+
+
+@pytest.mark.parametrize("place", range(3), ids=OTHER_FAMILIES)
+def test_every_step_bears_every_family(place: int, offer: Offer) -> None:
+    """By day each family a third of the lessons."""
+    family = OTHER_FAMILIES[place]
+    for lesson in LESSONS if THOROUGH else LESSONS[place::3]:
+        at = visit(file(lesson), model=offer(family), text=CAT, pair=FOLLOWS[1], layer="2", head="2")
+        # A discriminator predicts no words: it is shown no step, and which model to choose.
+        assert look(at, family) >= 3 or (family == "electra" and f"Choose {DEFAULT_MODEL}" in words(at)), lesson.id
+        assert at.session_state["model"] == f"tiny-{family}"
 
 
 @pytest.mark.parametrize("lesson", READERS, ids=lambda lesson: lesson.id)

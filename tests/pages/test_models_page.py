@@ -8,7 +8,6 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from lab.course.words import escaped
 from lab.evidence.notable import in_folder
 from lab.models import catalogue as cards
 from lab.models import hub
@@ -20,7 +19,6 @@ from lab.reference.models.shipped_parts import parts
 from lab.ui import runs
 from tests.conftest import TinyCheckpoint
 from tests.pages.apptest import Offer, visit, words
-from tests.pages.texts import TEXTS
 
 PAGE = "20_Models.py"
 
@@ -139,9 +137,3 @@ def test_bad_values_in_the_link() -> None:
     said = words(at)
     assert "There is no card for" in said and "<b>" not in said
     assert "no model called" in said
-
-
-@pytest.mark.parametrize("text", ["", TEXTS["harm"][0]])
-def test_the_text_is_no_matter_for_the_cards(text: str) -> None:
-    at = visit(PAGE, text=text)
-    assert headings(at)[0] == escaped(DEFAULT_MODEL) and "<script>" not in words(at)

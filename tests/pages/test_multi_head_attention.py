@@ -50,13 +50,6 @@ def test_every_family(family: Family, offer: Offer) -> None:
             assert "came without" in words(at) or "predicts no words" in words(at) or "no words" in words(at)
 
 
-def test_url_out_of_range_is_clamped_and_said() -> None:
-    at = visit(PAGE, layer="99", step="find-the-head", toy_heads="99", token="500")
-    said = words(at)
-    assert "layers run from 1 to 6" in said
-    assert "toy_heads must be a number from 1 to 32" in said
-
-
 def test_a_click_on_a_cell_chooses_its_head_and_the_head_goes_along() -> None:
     at = visit(PAGE)
     at.session_state["head-rows"] = {"selection": {"cell": [{"q": 1, "k": 4}]}}

@@ -28,9 +28,6 @@ def test_any_head_can_be_removed(model_id: str) -> None:
     head = heads_of(found)[-1]
     at.selectbox(key="_experiment_head").select(head).run()
     assert without(found, head) in words(at)
-    turned = int(((found.changed[head] > 0) != (found.plain > 0)).sum())
-    assert len([each for each in at.caption if "form now wins" in each.value]) <= turned
-    at.sidebar.selectbox(key="model").select(DEFAULT_MODEL).run()
 
 
 @pytest.mark.parametrize("model_id", MODELS)

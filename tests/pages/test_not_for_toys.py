@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from lab.analysis.heads.specialization import UNTAGGED, specialization
 from lab.course.pages import LESSONS, Lesson, NotForToys
-from lab.toy.models import constructed_toy
-from lab.toy.run_of_toy import number_run
 from tests.pages.apptest import components, go, on_screen, reveal, step_of, steps_of, visit, words
 
 PAGES = {lesson.id: lesson.page.removeprefix("pages/") for lesson in LESSONS}
@@ -67,16 +63,3 @@ def test_lesson_6_measures_what_needs_no_tags(weights: str) -> None:
     reveal(at)
     assert len(at.get("plotly_chart")) == 1
     assert not any("A radar needs" in each.value for each in at.info)
-
-
-def test_the_three_metrics_of_a_toy_by_hand() -> None:
-    trace = number_run(constructed_toy(8, 8), "f e c c a a a")
-    found = specialization(trace)
-    attention = trace.layer(0).attention.double().numpy()
-    n = len(trace)
-    far = np.abs(np.arange(n)[:, None] - np.arange(n)) >= 5
-    assert found.values("cls", False)[0] == pytest.approx(attention[:, :, 0].mean(1), abs=1e-6)
-    assert found.values("self", False)[0] == pytest.approx(attention.diagonal(0, 1, 2).mean(1), abs=1e-6)
-    assert found.values("long_range", False)[0] == pytest.approx(attention[:, far].mean(1), abs=1e-6)
-    for name in ("function_words", "content_words", "punctuation", "entities"):
-        assert name not in UNTAGGED and np.isnan(found.values(name, False)).all()

@@ -97,7 +97,7 @@ def test_what_was_trained_is_trained_again(taken: dict[str, Taken], tmp_path: Pa
     at = reveal(visit("10_How_it_learns.py", step="many-steps"))
     at.button(key="_train.start").click().run()
     assert {"toy-loss", "toy-map"} <= set(taken)
-    at = visit("11_A_task_of_your_own.py", step="teach-it")
+    at = visit("11_A_task_of_your_own.py", step="teach-it", model="lab-bert")
     at.button(key="_thirty").click().run()
     next(each for each in go(at, "change-the-model").button if each.label.startswith("Train the last")).click().run()
     go(worked(at), "why-this-answer")

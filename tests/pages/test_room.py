@@ -21,7 +21,7 @@ from lab.rooms.server import Limit, RoomServer, server
 from lab.rooms.states import Phase
 from lab.ui.room import ask_class, seat, waiting
 from lab.ui.room.seat import ToldSeat
-from tests.pages.apptest import components, reveal, turn_to, visit, words
+from tests.pages.apptest import components, press, reveal, turn_to, visit, words
 
 ROOM, LESSON = "40_Room.py", "5_Attention_metrics.py"
 
@@ -48,11 +48,6 @@ def browsers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Browse
         monkeypatch.setattr(module, "told", found.told)
     yield found
     server.cache_clear()
-
-
-def press(at: AppTest, label: str) -> AppTest:
-    next(button for button in at.button if button.label == label).click().run()
-    return at
 
 
 def labels(at: AppTest) -> list[str]:

@@ -7,8 +7,8 @@ import pytest
 from lab.rooms import door
 from lab.rooms.server import server
 from lab.rooms.states import Phase
-from tests.pages.apptest import visit, words
-from tests.pages.test_room import ROOM, Browsers, again, answer, begin, browsers, labels, press
+from tests.pages.apptest import press, visit, words
+from tests.pages.test_room import ROOM, Browsers, again, answer, begin, browsers, labels
 
 __all__ = ["browsers"]  # a fixture
 

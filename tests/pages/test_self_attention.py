@@ -10,9 +10,7 @@ import lab
 from lab.course.pages import lesson_of
 from lab.course.sentences.looks import STORY_TEXT
 from lab.models.catalogue import DEFAULT_MODEL
-from tests.checkpoints import Family
 from tests.pages.apptest import (
-    Offer,
     badges,
     looks,
     on_screen,
@@ -24,7 +22,6 @@ from tests.pages.apptest import (
     steps_of,
     turn_to,
     visit,
-    walk,
     words,
 )
 
@@ -83,14 +80,6 @@ def test_the_map_is_of_the_chosen_head_and_a_click_on_it_chooses_query_and_key()
     at.session_state["attention-map"] = {"selection": {"cell": [{"q": 5, "k": 1}]}}
     at.run()
     assert looks(at) == (5, 1)
-
-
-@pytest.mark.parametrize("family", ["gpt2", "roberta", "electra", "distilbert", "modernbert"])
-def test_every_family(family: Family, offer: Offer) -> None:
-    name = offer(family)
-    at = visit(PAGE, model=name)
-    assert list(walk(at, ("by-hand", "map", "build-a-row", "all-rows", "scale", "break-it", "check")))
-    assert at.session_state["model"] == name
 
 
 def test_nothing_is_compared_until_somebody_opens_the_badge() -> None:

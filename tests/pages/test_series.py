@@ -11,8 +11,8 @@ from lab.course.words import escaped, plain
 from lab.rooms.series import Own, PreparedQuestion, Series, read, written
 from lab.rooms.server import server
 from lab.rooms.states import Phase
-from tests.pages.apptest import words
-from tests.pages.test_room import ROOM, Browsers, again, browsers, in_a_lesson, labels, press
+from tests.pages.apptest import press, words
+from tests.pages.test_room import ROOM, Browsers, again, browsers, in_a_lesson, labels
 
 __all__ = ["browsers"]  # a fixture
 ELSEWHERE = "a-model-of-another-server"

@@ -15,6 +15,7 @@ from lab.toy.tasks import TASKS
 from lab.toy.training import Plan, chance
 from lab.ui.toys import live
 from tests.pages.apptest import press, reveal, step_of, turn_to, visit, words
+from tests.thorough import at_night
 
 pytestmark = pytest.mark.usefixtures("short")
 PAGE = "3_Self-attention.py"
@@ -113,14 +114,6 @@ def test_links_made_before_show_the_toy_that_they_showed() -> None:
     assert at.segmented_control(key="toy_weights").value == "Trained live"
 
 
-def test_the_sidebar_s_button_leads_to_the_step_and_starts() -> None:
-    at = reveal(visit(PAGE, step=STEP, **TOY))
-    turn_to(at, "map")
-    next(button for button in at.sidebar.button if button.label == "Train").click().run()
-    assert step_of(at) == STEP
-    assert "Trained here" in words(at)
-
-
 def test_a_stopped_training_is_kept_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     from lab.ui.toys import toy_runs
 
@@ -165,15 +158,6 @@ def test_a_link_restores_the_settings_and_offers_to_train() -> None:
     assert "Before training" in words(at)
 
 
-def test_a_bad_link_is_said() -> None:
-    at = visit(PAGE, toy_task="<b>Sorting</b>", toy_layers="7", **TOY)
-    said = words(at).replace("\\", "")
-    assert "toy_task must be one of" in said
-    assert "toy_layers must be one of 1, 2" in said
-    assert "Sorting" not in said
-    assert at.selectbox(key="toy_task").value == TASKS[0].name
-
-
 def test_other_toys_are_told_how_to_get_there() -> None:
     at = visit(PAGE, step=STEP, mode="Toy", toy_weights="Random")
     next(button for button in at.button if "Trained live" in button.label).click().run()
@@ -181,13 +165,7 @@ def test_other_toys_are_told_how_to_get_there() -> None:
     assert "Before training" in words(at)
 
 
+@at_night
 @pytest.mark.parametrize(("vocabulary", "length"), [("2", "2"), ("50", "32")])
 def test_corners_of_the_settings(vocabulary: str, length: str) -> None:
     trained(toy_task=TASKS[3].name, toy_layers="2", toy_vocabulary=vocabulary, toy_length=length)
-
-
-@pytest.mark.parametrize("page", TOY_PAGES)
-def test_every_lesson_with_toys_has_the_step(page: str) -> None:
-    at = visit(page, step=STEP, toy_task=TASKS[3].name, toy_layers="2", **TOY)
-    assert step_of(at) == STEP
-    assert not at.error

@@ -17,6 +17,7 @@ from lab.questions.toy_questions import pair_checks
 from lab.toy.data import as_text, generate
 from lab.toy.letter_pairs import ACROSS, WITHIN, even_share, own_share, pair_toy
 from lab.toy.settings import SettingError
+from tests.thorough import examples
 
 toy = cache(pair_toy)
 SIZES = [(2, 2), (2, 32), (50, 2), (50, 32), (8, 8)]  # vocabulary, max_length: the corners and a usual one
@@ -35,7 +36,7 @@ def pairs(draw: st.DrawFn) -> tuple[tuple[int, int], tuple[int, ...], tuple[int,
     return (vocabulary, length), first, second
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(pairs())
 def test_each_head_looks_where_its_rule_says(case: tuple[tuple[int, int], tuple[int, ...], tuple[int, ...]]) -> None:
     size, first, second = case

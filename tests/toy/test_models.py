@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -24,6 +22,7 @@ from lab.models.trace import trace
 from lab.toy.data import as_text, generate
 from lab.toy.models import CONSTRUCTED_HEADS, constructed_toy, dimension_labels, query_key_product, random_toy
 from lab.toy.settings import SETTINGS, SettingError
+from tests.thorough import examples
 
 constructed, random = cache(constructed_toy), cache(random_toy)
 SIZES = [(2, 2), (2, 32), (50, 2), (50, 32), (9, 8)]  # vocabulary, max_length: the corners and a usual one
@@ -51,7 +50,7 @@ def _expected_attention(sentence: tuple[int, ...]) -> Tensor:
     return torch.stack([previous, same / same.sum(-1, keepdim=True), torch.full((n, n), 1 / n)])
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(sentences())
 def test_constructed_heads_attend_as_written_down(case: tuple[tuple[int, int], tuple[int, ...]]) -> None:
     size, sentence = case
@@ -130,27 +129,6 @@ def test_hugging_face_knows_every_tensor(toy: str) -> None:
     theirs = {name: t for name, t in reference(model).state_dict().items() if not name.startswith("pooler.")}
     assert theirs.keys() == model.source.tensors.keys()
     assert all(torch.equal(tensor, model.source.tensors[name]) for name, tensor in theirs.items())
-
-
-@given(sentences(), st.randoms())
-def test_without_positions_permuted_tokens_permute_the_outputs(
-    case: tuple[tuple[int, int], tuple[int, ...]], shuffler: Any
-) -> None:
-    size, sentence = case
-    order = shuffler.sample(range(len(sentence)), len(sentence))
-    changes = Interventions(no_positions=True)
-    for model in (random(*size), constructed(*size)):
-        plain = trace(model, as_text(sentence), interventions=changes)
-        permuted = trace(model, as_text(tuple(sentence[i] for i in order)), interventions=changes)
-        torch.testing.assert_close(permuted.output, plain.output[order], atol=1e-4, rtol=1e-4)
-        attention = plain.layer(0).attention[:, order][:, :, order]
-        torch.testing.assert_close(permuted.layer(0).attention, attention, atol=1e-5, rtol=1e-4)
-
-
-def test_with_positions_order_matters() -> None:
-    for model in (random(9, 8), constructed(9, 8)):
-        forth, back = (trace(model, text).output for text in ("c e b", "b e c"))
-        assert (forth - back.flip(0)).abs().max() > 0.1
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -250,13 +228,3 @@ def test_labels_name_what_the_dimensions_hold() -> None:
 
     third = [f"average: token {word}" for word in "bce"]
     assert held(2) == ["token b", "position 2", "previous token: token e", "same token: token b", *third]
-
-
-def test_toys_need_no_transformers() -> None:
-    code = (
-        "import sys; from lab.models.trace import trace; from lab.toy.models import constructed_toy;"
-        "trace(constructed_toy(5, 4), 'a b');"
-        "print({'transformers', 'streamlit', 'pandas'} & set(sys.modules))"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == "set()"

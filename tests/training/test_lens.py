@@ -202,7 +202,7 @@ def test_the_control_reads_the_twin(tiny_checkpoint: TinyCheckpoint) -> None:
     lens = fitted_lens(model)
     assert lens is not None
     nothing = type(lens)(torch.zeros(5, 256, 256), torch.zeros(5, 256))
-    found = held_out(model, lens, Control(random_twin(model), nothing), rows=40)
+    found = held_out(model, lens, Control(random_twin(model), nothing), rows=20)
     assert len(set(found["untrained"]["divergence"])) == 1 and len(set(found["fitted"]["divergence"])) == 5
 
 

@@ -15,7 +15,6 @@ from lab.analysis.flow import arriving as arriving_module
 from lab.analysis.flow.arriving import WHOLE, Arriving, arriving
 from lab.analysis.flow.cuts import Cuts, cut_run
 from lab.models.catalogue import EMBEDDED
-from lab.toy.models import constructed_toy
 from tests.checkpoints import Family
 from tests.models.reference import load_theirs
 
@@ -83,35 +82,6 @@ def test_every_number_is_made_of_hugging_face_s_vectors(model: str, family: Fami
     large = share > 1e-3  # the parts of next to nothing are noise
     np.testing.assert_allclose(found.parts.transpose(0, 2, 1)[large], parts.transpose(1, 2)[large], atol=2e-3)
     assert (len(trace) <= WHOLE) == (len(found.rows) == len(trace))
-
-
-def test_a_toy_s_numbers_by_naive_loops() -> None:
-    trace = lab.trace(constructed_toy(8, 8), "a b c a b")
-    found = arriving(trace, 4)
-    for index in range(trace.model.config.layers):
-        layer = trace.layer(index)
-        heads, _, width = layer.value.shape
-        for row in found.rows:
-            vectors = [
-                sum(
-                    layer.attention[h, row, j] * (layer.value[h, j] @ layer.weights.w_o[h * width : (h + 1) * width])
-                    for h in range(heads)
-                )
-                for j in range(len(trace))
-            ]
-            lengths = torch.stack([torch.as_tensor(each) for each in vectors]).norm(dim=-1)
-            np.testing.assert_allclose(found.share[index, row], lengths / lengths.sum(), atol=1e-5)
-
-
-@pytest.mark.parametrize("model", [model for model, _ in MODELS])
-def test_rows_and_parts_add_up_and_nothing_comes_from_later(model: str) -> None:
-    trace = lab.trace(lab.load_model(model), "The keys to the cabinet are on the table.")
-    found = arriving(trace, 3)
-    np.testing.assert_allclose(found.share.sum(-1), 1, atol=1e-5)
-    there = found.row > 1e-4
-    np.testing.assert_allclose(found.parts.sum(1)[there], 1, atol=1e-4)
-    if trace.model.config.causal:
-        assert (found.row[:, 4:] == 0).all() and (found.parts[:, :, 4:] == 0).all()
 
 
 def _brings(shares: list[list[float]], watched: int) -> Arriving:

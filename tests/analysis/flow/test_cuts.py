@@ -74,30 +74,12 @@ def test_without_a_cut_it_is_the_run_itself(model: LoadedModel) -> None:
     assert cut_run(plain, WATCHED, Cuts()) is plain
 
 
-def test_a_token_cut_off_is_its_link_cut_in_every_layer(model: LoadedModel) -> None:
-    plain = lab.trace(model, SENTENCE)
-    links = Cuts(links=frozenset((layer, WATCHED, 3) for layer in range(LAYERS)))
-    by_token, by_links = (cut_run(plain, WATCHED, cuts) for cuts in (Cuts().token(3), links))
-    assert torch.equal(by_token.hidden_states, by_links.hidden_states)
-
-
 @pytest.mark.parametrize("way", [Way.DIRECT, Way.BOTH])
 def test_every_other_token_can_be_cut_off_and_the_watched_one_still_hears_itself(way: Way, model: LoadedModel) -> None:
     plain = lab.trace(model, SENTENCE)
     cuts = Cuts(tuple((token, way) for token in range(len(plain)) if token != WATCHED))
     attention = cut_run(plain, WATCHED, cuts).attention
     assert (attention[:, :, WATCHED, WATCHED] == 1).all()
-
-
-def test_without_the_ways_around_only_the_watched_token_and_the_token_itself_hear_it(model: LoadedModel) -> None:
-    plain = lab.trace(model, SENTENCE)
-    heard = cut_run(plain, WATCHED, Cuts().cut(3, Way.AROUND)).attention[..., 3].amax((0, 1)) > 0
-    assert set(heard.nonzero().flatten().tolist()) == {3, WATCHED}
-
-
-def test_both_ways_block_what_the_direct_way_and_the_ways_around_block(model: LoadedModel) -> None:
-    direct, around, both = (Cuts().cut(3, way).blocked(WATCHED, 12) for way in (Way.DIRECT, Way.AROUND, Way.BOTH))
-    assert direct | around == both and not direct & around
 
 
 def test_the_cuts_of_the_run_before_stay(model: LoadedModel) -> None:

@@ -68,27 +68,6 @@ def test_one_layer_repeated_has_the_paths_of_the_definition(
     assert tree.rolled is None
 
 
-def test_three_tokens_and_two_layers_by_hand() -> None:
-    first = np.array([[1, 0, 0], [0.5, 0.5, 0], [0.25, 0.25, 0.5]], dtype=np.float32)
-    second = np.array([[1, 0, 0], [0.75, 0.25, 0], [0.125, 0.5, 0.375]], dtype=np.float32)
-    tree = influence_tree(np.stack([first, second]), 2, 2)
-    assert tree.rolled is not None
-    # Token 2 after layer 2 reads 1 (0.5) and itself (0.375) in layer 2, and those read in layer 1 ...
-    assert [tokens(tree, node) for node in range(len(tree))] == [
-        (2,),
-        (2, 1),
-        (2, 2),
-        (2, 1, 0),
-        (2, 1, 1),
-        (2, 2, 2),
-        (2, 2, 0),
-    ]
-    assert tree.product.tolist() == [1, 0.5, 0.375, 0.25, 0.25, 0.1875, 0.09375]
-    # ... and over all paths, drawn or not: 0.125·1 + 0.5·0.5 + 0.375·0.25 reach token 0 of the input.
-    from_0, from_1, from_2 = 0.125 + 0.25 + 0.09375, 0.25 + 0.09375, 0.1875
-    assert tree.rolled.tolist() == [1, 0.5, 0.375, from_0, from_1, from_2, from_0]
-
-
 @given(st.integers(0, 999), st.integers(1, 4), st.integers(1, 3), st.booleans(), st.booleans())
 def test_all_paths_together_are_rollout(seed: int, n: int, layers: int, causal: bool, residual: bool) -> None:
     """With as many targets as tokens the tree has every path: brute force over all of them, and the matrix product."""

@@ -112,44 +112,6 @@ def built(n: int, keys: Sequence[Sequence[int]]) -> Weights:
     return attention
 
 
-def test_heads_built_to_show_a_pattern_score_high_in_it() -> None:
-    # [CLS] a b a [SEP] c d e [SEP], a pair
-    words = [None, "a", "b", "a", None, "c", "d", "e", None]
-    special = [word is None for word in words]
-    roles = token_roles(words, [0, 1, 2, 1, 9, 3, 4, 5, 9], special, [0, 0, 0, 0, 0, 1, 1, 1, 1], causal=False)
-    n = len(words)
-    halves = [[1, 2, 3] if i < 5 else [5, 6, 7] for i in range(n)]
-    heads = {
-        "next_token": [[min(i + 1, n - 1)] for i in range(n)],
-        "previous_token": [[max(i - 1, 0)] for i in range(n)],
-        "same_word": [[1, 3] if i in (1, 3) else [i] for i in range(n)],
-        "delimiter": [[0, 4]] * n,
-        "bag_of_words": halves,
-        "broad": [list(range(n))] * n,
-    }
-    for name, keys in heads.items():
-        found = head_patterns(built(n, keys), roles, causal=False)
-        assert getattr(found, name)[0] > 0.9, name
-    most = head_patterns(built(n, [[0, 2, 4, 8]] * n), roles, causal=False)
-    assert most.delimiter[0] == pytest.approx(3 / 4)  # [CLS] and both [SEP]
-
-
-def test_a_sharp_head_inside_the_sentence_is_no_bag_of_words() -> None:
-    roles = token_roles(list("abcdefgh"), list(range(8)), [False] * 8, [0] * 4 + [1] * 4, causal=False)
-    sharp = head_patterns(built(8, [[3 if i < 4 else 7] for i in range(8)]), roles, causal=False)
-    even = head_patterns(built(8, [[0, 1, 2, 3] if i < 4 else [4, 5, 6, 7] for i in range(8)]), roles, causal=False)
-    crossed = head_patterns(built(8, [[4, 5, 6, 7] if i < 4 else [0, 1, 2, 3] for i in range(8)]), roles, causal=False)
-    assert (sharp.bag_of_words[0], even.bag_of_words[0], crossed.bag_of_words[0]) == (0.25, 1, 0)
-
-
-def test_same_word_does_not_count_the_token_itself() -> None:
-    roles = token_roles(["a", "b", "a"], [1, 2, 1], [False] * 3, [0] * 3, causal=False)
-    itself = head_patterns(built(3, [[0], [1], [2]]), roles, causal=False)
-    shared = head_patterns(built(3, [[0, 2], [1], [0, 2]]), roles, causal=False)
-    other = head_patterns(built(3, [[2], [1], [0]]), roles, causal=False)
-    assert (itself.same_word[0], shared.same_word[0], other.same_word[0]) == (0, 1, 1)
-
-
 def test_causal_heads_have_a_past_only() -> None:
     roles = token_roles(["a", "b", "a", "c"], [1, 2, 1, 3], [False] * 4, [0] * 4, causal=True)
     assert roles.delimiters.tolist() == [True, False, False, False]

@@ -19,7 +19,6 @@ from lab.analysis.heads.query_neurons import (
     pattern_keys,
     score_with,
 )
-from lab.analysis.heads.values import uniform_attention
 from lab.analysis.heads.walk import best_head, best_query, walk
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
@@ -58,22 +57,6 @@ def test_a_row_by_naive_loops(traced: Trace) -> None:
         assert [row.products[j, d] for d in range(width)] == pytest.approx(q[query] * k[j], abs=1e-5)
     assert np.abs(row.contribution - added).max() < 1e-5
     assert row.divisor == math.sqrt(width)
-
-
-def test_a_row_is_the_traces(traced: Trace) -> None:
-    for index in range(traced.model.config.layers):
-        layer, row = traced.layer(index), neuron_row(traced, index, 1, 3)
-        assert (row.weights == layer.attention[1, 3].numpy()).all()
-        assert (row.scores == layer.scores[1, 3].numpy()).all()
-        assert (row.context == layer.context[1, 3].numpy()).all()
-        assert np.allclose(row.lengths, layer.head_contribution[1, 3].numpy(), atol=1e-5)
-        assert np.allclose(row.weighted.sum(axis=0), row.context, atol=1e-5)
-
-
-def test_the_contributions_of_all_heads_and_the_bias_are_the_attention_output(traced: Trace) -> None:
-    layer = traced.layer(AT[0])
-    heads = [neuron_row(traced, AT[0], head, 4).contribution for head in range(traced.model.config.heads)]
-    assert np.allclose(np.sum(heads, axis=0) + layer.weights.b_o.numpy(), layer.attention_output[4].numpy(), atol=1e-4)
 
 
 def test_without_scaling_nothing_is_divided(traced: Trace) -> None:
@@ -140,15 +123,6 @@ def test_needed_is_the_fewest_dimensions(traced: Trace) -> None:
         assert found.share(count) == pytest.approx(sum(ranked[:count]) / sum(ranked))
         assert found.share(count) >= share - 1e-9
         assert all(sum(ranked[:fewer]) < share * sum(ranked) for fewer in range(1, count))
-
-
-def test_all_dimensions_are_the_traces_attention_and_none_are_uniform(traced: Trace) -> None:
-    n, d_k = len(traced), traced.model.config.head_width
-    for head in range(traced.model.config.heads):
-        every = attention_of(traced, 0, head, range(d_k))[0]
-        assert np.abs(every - traced.layer(0).attention[head].numpy()).max() < 1e-5
-    none = attention_of(traced, *AT, ())
-    assert np.allclose(none, uniform_attention(n, traced.model.config.causal), atol=1e-7)
 
 
 def test_some_dimensions_by_naive_loops(traced: Trace) -> None:

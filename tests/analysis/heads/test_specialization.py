@@ -21,7 +21,7 @@ from lab.analysis.heads.specialization import (
     trace_specialization,
 )
 from lab.analysis.heads.values import uniform_attention
-from tests.analysis.matrices import Case, Weights, cases, random_attention
+from tests.analysis.matrices import Case, Weights, cases
 from tests.checkpoints import Family, write_checkpoint
 from tests.sentences import CAT
 
@@ -80,18 +80,6 @@ def test_a_uniform_head_has_no_preference(n: int, causal: bool) -> None:
     assert here[0].tolist() == [n > 1, n > 2, True, n > 3, n > 1, n > FAR, True]
     if n > FAR and not causal:
         assert found.values("long_range", corrected=False)[0] == pytest.approx(1 / n)
-
-
-def test_three_words_by_hand() -> None:
-    attention = np.array([[[0.5, 0.25, 0.25], [0, 1, 0], [0.25, 0.25, 0.5]]], dtype=np.float32)
-    found = head_specialization(attention, ["DET", "NOUN", "PUNCT"], ["", "ORG", ""], causal=False)
-    raw = [0.75 / 3, 1.5 / 3, 0.75 / 3, 0.75 / 3, 1.5 / 3, math.nan, 2 / 3]
-    np.testing.assert_allclose(found.raw[0], raw, rtol=1e-6)
-    np.testing.assert_allclose(found.corrected[0], np.array(raw) * 3, rtol=1e-6)
-    # Causal: uniform columns get 1 + 1/2 + 1/3, 1/2 + 1/3 and 1/3 of 3.
-    lower = np.array([[[1, 0, 0], [0.5, 0.5, 0], [0, 0, 1]]], dtype=np.float32)
-    own = head_specialization(lower, ["DET", "NOUN", "PUNCT"], [None] * 3, causal=True)
-    np.testing.assert_allclose(own.corrected[0, :4], [1.5 / (11 / 6), 0.5 / (5 / 6), 1.5 / (11 / 6), 3], rtol=1e-6)
 
 
 def test_kinds_are_the_documents() -> None:
@@ -153,13 +141,6 @@ def test_a_trace_is_measured_layer_by_layer(family: Family, tmp_path: Path) -> N
         np.testing.assert_allclose(found.raw[layer], own.raw, rtol=1e-6)
         np.testing.assert_allclose(found.corrected[layer], own.corrected, rtol=1e-6)
     assert found.removed.shape == (model.config.layers, model.config.heads)
-
-
-def test_heads_do_not_touch_each_other() -> None:
-    attention, order = random_attention(3, 5, 9, False), [3, 1, 4, 0, 2]
-    upos, none = [TAGS[i % len(TAGS)] for i in range(9)], [None] * 9
-    plain, permuted = (head_specialization(a, upos, none, causal=False) for a in (attention, attention[order]))
-    np.testing.assert_allclose(plain.raw[order], permuted.raw, rtol=1e-6)
 
 
 def test_tags_of_another_text_are_refused() -> None:

@@ -6,8 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lab.analysis.layers.positions import (
     by_distance,
@@ -17,16 +15,6 @@ from lab.analysis.layers.positions import (
     spaced,
     wavelengths,
 )
-
-WIDTHS = st.integers(1, 64).map(lambda half: 2 * half)
-BASES = st.sampled_from([10.0, 100.0, 10_000.0, 1e6])
-
-
-def test_values_worked_by_hand() -> None:
-    # d = 4, base 100: ω = 1 and 100^(-1/2) = 0.1. Position 2: sin 2, cos 2, sin 0.2, cos 0.2.
-    rows = sinusoids([0, 2], 4, 100)
-    np.testing.assert_allclose(rows[0], [0, 1, 0, 1], atol=1e-15)
-    np.testing.assert_allclose(rows[1], [0.909297, -0.416147, 0.198669, 0.980067], atol=5e-7)
 
 
 def test_the_formula_of_section_3_5_in_a_loop() -> None:
@@ -39,27 +27,11 @@ def test_the_formula_of_section_3_5_in_a_loop() -> None:
             assert rows[pos, 2 * i + 1] == pytest.approx(math.cos(angle), abs=1e-12)
 
 
-def test_low_dimensions_turn_fast_and_high_ones_slowly() -> None:
-    waves = wavelengths(512)
-    assert waves[0] == pytest.approx(2 * math.pi)
-    assert (np.diff(waves) > 0).all()
-    assert waves[-1] < 2 * math.pi * 10_000
-    np.testing.assert_allclose(waves[1:] / waves[:-1], 10_000 ** (2 / 512))
-    steps = np.abs(np.diff(sinusoids(np.arange(100), 512), axis=0)).mean(axis=0)
-    assert steps[0] > 100 * steps[-2]
-
-
 def test_a_wavelength_is_where_its_pair_returns() -> None:
     waves = wavelengths(8, 10)
     rows = sinusoids(waves, 8, 10)
     for pair in range(4):
         np.testing.assert_allclose(rows[pair, 2 * pair : 2 * pair + 2], [0, 1], atol=1e-12)
-
-
-@given(width=WIDTHS, base=BASES)
-def test_every_row_has_the_length_root_of_half_the_width(width: int, base: float) -> None:
-    lengths = np.linalg.norm(sinusoids(np.arange(300), width, base), axis=1)
-    np.testing.assert_allclose(lengths, math.sqrt(width / 2), rtol=1e-12)
 
 
 def test_similarity_depends_on_the_distance_only() -> None:

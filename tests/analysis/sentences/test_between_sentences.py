@@ -82,40 +82,6 @@ def test_matrices_are_what_loops_over_pairs_give(
             assert found.mass[x].sum() + found.removed[x] == pytest.approx(1, abs=1e-4)
 
 
-def test_two_sentences_by_hand() -> None:
-    # [CLS] a b | c [SEP]
-    attention = np.zeros((1, 5, 5), dtype=np.float32)
-    attention[0] = np.array(
-        [
-            [1.0, 0, 0, 0, 0],
-            [0.5, 0.25, 0, 0.25, 0],
-            [0, 0, 0.25, 0.75, 0],
-            [0, 0.125, 0.125, 0.25, 0.5],
-            [0, 0, 0, 0, 1],
-        ]
-    )
-    sentence_of = [None, 0, 0, 1, None]
-    found = between_sentences(iter(attention[None]), sentence_of, causal=False)
-    assert found.maximum.tolist() == [[0.25, 0.75], [0.125, 0.25]]
-    assert found.where[0, 1].tolist() == [0, 0, 2, 3]
-    assert found.mass.tolist() == [[0.25, 0.5], [0.25, 0.25]]
-    np.testing.assert_allclose(found.relative, [[0.25 / 0.4, 0.5 / 0.2], [0.25 / 0.4, 0.25 / 0.2]])
-    assert found.removed.tolist() == [0.25, 0.5]
-    shared = between_sentences(iter(attention[None]), sentence_of, causal=False, renormalise=True)
-    assert shared.mass.tolist() == [[0.375, 0.625], [0.5, 0.5]]
-    assert shared.maximum.tolist() == found.maximum.tolist()
-    assert shared.removed.tolist() == found.removed.tolist()
-
-
-def test_a_head_that_leaves_next_to_nothing_to_sentences_counts_for_as_little() -> None:
-    # [CLS] a | b: one head parks 98 % and gives what is left to the other sentence, one reads its own.
-    parked = [[1, 0, 0], [0.98, 0, 0.02], [0.98, 0.02, 0]]
-    reads = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
-    attention = np.array([[parked, reads]], dtype=np.float32)
-    found = between_sentences(iter(attention), [None, 0, 1], causal=False, renormalise=True)
-    np.testing.assert_allclose(found.mass, [[1 / 1.02, 0.02 / 1.02], [0.02 / 1.02, 1 / 1.02]], rtol=1e-5)
-
-
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("renormalise", [False, True])
 def test_uniform_attention_prefers_no_sentence(causal: bool, renormalise: bool) -> None:
@@ -162,30 +128,6 @@ def test_a_trace_and_the_cells_behind_a_number(family: Family, renormalise: bool
         cells(trace, found, 0, 4, 0, 0)
     with pytest.raises(ValueError, match="sentence_of is about 2"):
         inter_sentence(trace, (0, 0))
-
-
-def test_without_special_tokens_a_sentence_can_be_above_an_even_spread() -> None:
-    """[CLS] a b | c d [SEP]: each token gives [SEP] 0.6, its own sentence 0.3 and the other 0.1."""
-    one = np.zeros((6, 6), dtype=np.float32)
-    one[[0, 5], 5] = 1
-    for own, other in (((1, 2), (3, 4)), ((3, 4), (1, 2))):
-        for query in own:
-            one[query, 5] = 0.6
-            one[query, list(own)], one[query, list(other)] = 0.15, 0.05
-    sentence_of = [None, 0, 0, 1, 1, None]
-    counted, left_out = (
-        between_sentences(iter(one[None, None]), sentence_of, causal=False, renormalise=each) for each in (False, True)
-    )
-    # Evenly a sentence of 2 among 6 tokens gets 1/3, and among the 4 that stay 1/2.
-    np.testing.assert_allclose(counted.relative, [[0.9, 0.3], [0.3, 0.9]], rtol=1e-5)
-    np.testing.assert_allclose(left_out.mass, [[0.75, 0.25], [0.25, 0.75]], rtol=1e-5)
-    np.testing.assert_allclose(left_out.relative, [[1.5, 0.5], [0.5, 1.5]], rtol=1e-5)
-    np.testing.assert_allclose(left_out.removed, [0.6, 0.6], rtol=1e-5)
-
-
-def test_one_sentence_is_one_number() -> None:
-    found = between_sentences(iter(uniform_attention(1, False)[None]), [0], causal=False)
-    assert (found.maximum.tolist(), found.mass.tolist(), found.relative.tolist()) == ([[1]], [[1]], [[1]])
 
 
 def test_members_are_in_reading_order_and_complete() -> None:

@@ -193,12 +193,6 @@ def test_softmax_is_its_formula(values: list[float], temperature: float) -> None
     assert rest(prediction, order[:1]) == pytest.approx(total - 1, abs=1e-9)
 
 
-def test_adding_a_number_to_every_logit_changes_nothing() -> None:
-    logits = np.array([1.0, 2.5, -3.0, 0.0])
-    before, after = Prediction(0, None, logits), Prediction(0, None, logits + 1000.0)
-    assert after.probabilities == pytest.approx(before.probabilities)
-
-
 @pytest.mark.parametrize("temperature", [0.0, -1.0, math.nan])
 def test_a_temperature_is_positive(temperature: float) -> None:
     with pytest.raises(ValueError, match="positive"):

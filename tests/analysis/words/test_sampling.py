@@ -30,25 +30,6 @@ def kept(sampling: Sampling) -> list[int]:
     return [int(i) for i in sampling.kept]
 
 
-def test_the_temperature_is_a_power_of_the_probabilities() -> None:
-    # p^(1/T): at T = 1/2 the squares 0.36, 0.09, 0.01 over 0.46; at T = 2 the roots.
-    cold = sample(of(0.6, 0.3, 0.1), SamplingSettings(temperature=0.5))
-    assert cold.probabilities == pytest.approx([0.36 / 0.46, 0.09 / 0.46, 0.01 / 0.46])
-    assert cold.shares == pytest.approx(cold.probabilities)
-    roots = [math.sqrt(p) for p in (0.64, 0.32, 0.04)]
-    warm = sample(of(0.64, 0.32, 0.04), SamplingSettings(temperature=2))
-    assert warm.probabilities == pytest.approx([root / sum(roots) for root in roots])
-
-
-def test_top_k_then_top_p_by_hand() -> None:
-    # Top-3 of 0.1 0.4 0.2 0.25 0.05 keeps 0.4 0.25 0.2 of 0.85: 0.471 0.294 0.235. Two of them reach 0.7.
-    found = sample(of(0.1, 0.4, 0.2, 0.25, 0.05), SamplingSettings(top_k=3, top_p=0.7))
-    assert found.order.tolist() == [1, 3, 2, 0, 4]
-    assert found.by_top_k.tolist() == [False, True, True, True, False]
-    assert found.by_top_p.tolist() == [False, True, False, True, False]
-    assert found.shares == pytest.approx([0, 0.4 / 0.65, 0, 0.25 / 0.65, 0])
-
-
 @pytest.mark.parametrize(
     ("top_p", "expected"),
     [(1e-15, [0]), (0.3, [0]), (0.5, [0]), (0.51, [0, 1]), (0.8, [0, 1]), (0.81, [0, 1, 2]), (0.999, [0, 1, 2, 3])],
@@ -75,17 +56,6 @@ def test_of_equal_words_the_lower_id_stays() -> None:
 
 def test_a_top_p_of_1_keeps_what_rounds_to_nothing() -> None:
     assert kept(sample(of(1 - 1e-14, 1e-14), SamplingSettings())) == [0, 1]
-
-
-def test_a_k_beyond_the_vocabulary_keeps_all() -> None:
-    assert kept(sample(of(0.5, 0.5), SamplingSettings(top_k=50))) == [0, 1]
-
-
-def test_the_coldest_temperature_takes_the_first_only() -> None:
-    cold = sample(of(0.5, 0.3, 0.2), SamplingSettings(temperature=0.01))
-    # (0.3 / 0.5)^100 = 6.5e-23
-    assert cold.shares[0] == pytest.approx(1)
-    assert cold.shares[1] == pytest.approx(0.6**100, rel=1e-9)
 
 
 @pytest.mark.parametrize("temperature", [0, -1, 0.009, math.inf, math.nan])

@@ -39,19 +39,6 @@ def test_every_head_equals_the_loops(groups: tuple[int, ...]) -> None:
     np.testing.assert_allclose(found.sum(-1), 1, atol=1e-12)
 
 
-def test_by_hand() -> None:
-    """Tokens a, b1, b2: b's row is the mean of the last two, its column the sum."""
-    attention = np.array([[0.5, 0.25, 0.25], [0.2, 0.8, 0.0], [0.6, 0.1, 0.3]], np.float32)
-    found = reduce_to_words(attention, (0, 1, 1))
-    np.testing.assert_allclose(found, [[0.5, 0.5], [0.4, 0.6]], atol=1e-7)
-    assert found.dtype == np.float32
-
-
-def test_a_causal_head_stays_causal() -> None:
-    attention = np.tril(np.random.default_rng(1).random((4, 6, 6)))
-    assert not np.triu(reduce_to_words(attention, (0, 0, 1, 2, 2, 3)), 1).any()
-
-
 @pytest.mark.parametrize("groups", [(0, 1), (1, 1, 2), (0, 2, 2), (0, 1, 0), ()])
 def test_words_that_do_not_fit(groups: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match=r"tokens have words|Words are numbered"):

@@ -81,6 +81,7 @@ def verdicts_of(found: ExplanationTest) -> dict[str, Verdict]:
     return {row.claim: row.judged.verdict for row in found.rows}
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_the_rule_tells_an_effect_from_none() -> None:
     clear = verdicts_of(made_up({GRADIENT: 0.1, ROLLOUT: 0.1, ATTENTION: 1.5}))
     assert clear[WEAK] is Verdict.SAME and clear[TELLS] is Verdict.SAME
@@ -91,6 +92,7 @@ def test_the_rule_tells_an_effect_from_none() -> None:
     assert turned[WEAK] is Verdict.OPPOSITE and turned[ROLLED] is Verdict.OPPOSITE
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_what_the_twin_has_as_well_is_also_untrained() -> None:
     noise = {GRADIENT: 0.1, ROLLOUT: 0.1, ATTENTION: 1.5}
     found = made_up(noise, twin_too=True)
@@ -98,11 +100,13 @@ def test_what_the_twin_has_as_well_is_also_untrained() -> None:
     assert all(row.tested.p < 0.05 and row.tested.low > 0 for row in found.rows)
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_noise_is_seldom_an_effect() -> None:
     found = [verdicts_of(made_up({}, 30, seed)) for seed in range(12)]
     assert np.mean([each[WEAK] in HOLDS for each in found]) <= 0.25
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_a_small_effect_is_called_smaller() -> None:
     found = made_up({ATTENTION: 1.0, ROLLOUT: 0.5}, 200)
     row = found.rows[2]
@@ -115,6 +119,7 @@ def test_the_published_effect_is_of_their_upper_three_layers() -> None:
     assert [list(range(layers))[upper(layers)] for layers in (1, 3, 4)] == [[0], [1, 2], [2, 3]]
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_few_texts_decide_nothing() -> None:
     assert set(verdicts_of(made_up({ATTENTION: 0.1}, FEW - 1)).values()) == {Verdict.NOT_TESTABLE}
 
@@ -195,6 +200,7 @@ def test_integrated_gradients_are_nearly_complete(model_id: str) -> None:
     assert np.median(missed) < 0.05
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_tables_keep_everything() -> None:
     found = made_up({})
     again = from_tables(ExplanationTest, to_tables(found))

@@ -84,6 +84,7 @@ def test_cases_say_what_the_head_names(bert: LoadedModel, found: GrammarTest) ->
         assert B[sentence].heads[dependent] == head + 1 and B[sentence].relations[dependent] == row.relation
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_random_weights_have_no_head_above_the_offset() -> None:
     """Of a model with random weights no relation passes, for two models and two seeds; slow tests may sample more."""
     for model_id, seed in (("lab-bert", 7), ("lab-gpt2", 8)):
@@ -111,6 +112,7 @@ def _named(own: Cases, twin: Cases) -> Named:
     return Named(own, twin, Tags(tags, tags))
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_a_head_clearly_above_both_is_found_and_a_weak_one_is_not() -> None:
     """Of each case a document; the paper's lift is 0.78."""
     none, documents = _case("obj", 0.0, 400), list(range(200))
@@ -149,6 +151,7 @@ def test_another_treebank_is_measured_with_the_heads_that_were_chosen(found: Gra
         assert there.right == round(row.on_a * row.count_a) + row.right
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_what_cannot_be_tested_says_why() -> None:
     few = 2 * FEW - 2
     (row,) = compared(_named(_case("obj", 1.0, few), _case("obj", 0.0, few)), FEW - 1, list(range(FEW - 1))).rows

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -26,19 +24,12 @@ from lab.models.loading import LoadedModel
 from lab.models.trace import trace_encoding
 from lab.models.twin import random_twin
 from tests.checkpoints import Family
-from tests.conftest import TinyCheckpoint
+from tests.models.conftest import CopyOf
 from tests.models.folders import change_config, change_tensors
 from tests.models.foreign.sweep import TEXT, refusal
 
-CopyOf = Callable[[Family], Path]
 _TEXT_FAMILIES: tuple[Family, ...] = ("bert", "roberta", "gpt2", "modernbert")
 _OTHERS = ("[mask]", "<|mask|>", "▢")
-
-
-@pytest.fixture
-def copy_of(tiny_checkpoint: TinyCheckpoint, tmp_path: Path) -> CopyOf:
-    """``copy_of(family)``: a checkpoint folder of this test's own."""
-    return lambda family: Path(shutil.copytree(tiny_checkpoint(family), tmp_path / family, dirs_exist_ok=True))
 
 
 def rename(folder: Path, names: dict[str, str]) -> None:
@@ -197,17 +188,6 @@ def test_a_run_that_overflows_says_so_or_has_numbers(copy_of: CopyOf, family: Fa
             for name, found in vars(inside).items():
                 if isinstance(found, torch.Tensor) and name != "scaled_scores":
                     assert found.norm(dim=-1).isfinite().all(), (times, layer, name)
-
-
-def test_the_overflow_of_a_report(copy_of: CopyOf) -> None:
-    """All weights are finite, and Hugging Face's numbers are nan: no step may begin with such a run."""
-    folder = copy_of("bert")
-    model = _grown(folder, "intermediate.dense.weight", 1e20)
-    theirs = transformers.BertModel.from_pretrained(folder).eval()
-    given = transformers.AutoTokenizer.from_pretrained(folder)(TEXT, return_tensors="pt")
-    assert not theirs(**given)[0].isfinite().all()
-    with pytest.raises(TextError, match="32 bits"):
-        lab.trace(model, TEXT)
 
 
 def test_scores_that_overflow_say_so(copy_of: CopyOf) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ import lab
 from lab.models.encoding import Encoding, TextError
 from lab.models.trace import trace_encoding
 from tests.checkpoints import CORPUS, FEED_FORWARD, HEADS, LAYERS, WIDTH, Family
-from tests.conftest import TinyCheckpoint
+from tests.models.conftest import CopyOf
 from tests.models.folders import change_config, change_tensors
 from tests.models.foreign.sweep import TEXT, refusal
 from tests.thorough import some
@@ -74,12 +73,6 @@ _SETTINGS: Mapping[str, tuple[Any, ...]] = {
 }
 
 
-@pytest.fixture
-def copy_of(tiny_checkpoint: TinyCheckpoint, tmp_path: Path) -> Callable[[Family], Path]:
-    """``copy_of(family)``: a checkpoint folder of this test's own."""
-    return lambda family: Path(shutil.copytree(tiny_checkpoint(family), tmp_path / family, dirs_exist_ok=True))
-
-
 def replace_token(encoding: Encoding, place: int, token_id: int) -> Encoding:
     ids = (*encoding.token_ids[:place], token_id, *encoding.token_ids[place + 1 :])
     return dataclasses.replace(encoding, token_ids=ids)
@@ -92,7 +85,7 @@ def _change(path: Path, **settings: Any) -> None:
 
 
 @pytest.mark.parametrize("family", some(_TEXT_FAMILIES, 2))
-def test_every_setting_of_the_tokenizer(copy_of: Callable[[Family], Path], family: Family) -> None:
+def test_every_setting_of_the_tokenizer(copy_of: CopyOf, family: Family) -> None:
     folder, opened = copy_of(family), 0
     path = folder / "tokenizer_config.json"
     whole = path.read_text(encoding="utf-8")
@@ -110,9 +103,7 @@ def test_every_setting_of_the_tokenizer(copy_of: Callable[[Family], Path], famil
 
 @pytest.mark.parametrize("family", some(_TEXT_FAMILIES, 2))
 @pytest.mark.parametrize("backend", [False, True], ids=["own class", "bare backend"])
-def test_a_tokenizer_without_a_part_or_with_one_of_tomorrow(
-    copy_of: Callable[[Family], Path], family: Family, backend: bool
-) -> None:
+def test_a_tokenizer_without_a_part_or_with_one_of_tomorrow(copy_of: CopyOf, family: Family, backend: bool) -> None:
     """Without a post-processor, for example, a text has no special tokens around it, as in Hugging Face."""
     folder = copy_of(family)
     if backend:
@@ -131,9 +122,7 @@ def test_a_tokenizer_without_a_part_or_with_one_of_tomorrow(
 
 
 @pytest.mark.parametrize("family", _TEXT_FAMILIES)
-def test_an_added_token_without_a_row_is_refused_only_in_a_text(
-    copy_of: Callable[[Family], Path], family: Family
-) -> None:
+def test_an_added_token_without_a_row_is_refused_only_in_a_text(copy_of: CopyOf, family: Family) -> None:
     folder = copy_of(family)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     tokenizer.add_special_tokens({"pad_token": "<|nothing|>"})
@@ -151,7 +140,7 @@ def test_an_added_token_without_a_row_is_refused_only_in_a_text(
 
 
 @pytest.mark.parametrize("family", _TEXT_FAMILIES)
-def test_a_matrix_with_more_than_twice_the_rows(copy_of: Callable[[Family], Path], family: Family) -> None:
+def test_a_matrix_with_more_than_twice_the_rows(copy_of: CopyOf, family: Family) -> None:
     folder = copy_of(family)
     rows = json.loads((folder / "config.json").read_text())["vocab_size"]
     change_config(folder, vocab_size=3 * rows)
@@ -164,7 +153,7 @@ def test_a_matrix_with_more_than_twice_the_rows(copy_of: Callable[[Family], Path
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "gpt2", "distilbert"])
 @pytest.mark.parametrize("places", [1, 2, 3, 4, 5])
-def test_few_places_are_named(copy_of: Callable[[Family], Path], family: Family, places: int) -> None:
+def test_few_places_are_named(copy_of: CopyOf, family: Family, places: int) -> None:
     folder = copy_of(family)
     rows = places + (2 if family == "roberta" else 0)
     change_config(folder, **{"n_positions" if family == "gpt2" else "max_position_embeddings": rows})
@@ -177,7 +166,7 @@ def test_few_places_are_named(copy_of: Callable[[Family], Path], family: Family,
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "electra"])
 @pytest.mark.parametrize("segments", [1, 3])
-def test_one_segment_or_three(copy_of: Callable[[Family], Path], family: Family, segments: int) -> None:
+def test_one_segment_or_three(copy_of: CopyOf, family: Family, segments: int) -> None:
     folder = copy_of(family)
     change_config(folder, type_vocab_size=segments)
     change_tensors(
@@ -187,7 +176,7 @@ def test_one_segment_or_three(copy_of: Callable[[Family], Path], family: Family,
     assert refusal(folder) is None
 
 
-def test_a_text_is_one_string(copy_of: Callable[[Family], Path]) -> None:
+def test_a_text_is_one_string(copy_of: CopyOf) -> None:
     model = lab.load_model(copy_of("bert"))
     for words in (["The", "cat"], ("The", "cat")):
         with pytest.raises(TypeError, match=r"one string.*' '\.join\(words\)"):
@@ -249,7 +238,7 @@ _BESIDE: Mapping[str, tuple[Any, ...]] = {
 
 @pytest.mark.parametrize("family", some(["bert", "roberta", "gpt2"], 2))
 @pytest.mark.parametrize("whole", [True, False], ids=["with tokenizer.json", "without"])
-def test_every_file_beside_the_tokenizer(copy_of: Callable[[Family], Path], family: Family, whole: bool) -> None:
+def test_every_file_beside_the_tokenizer(copy_of: CopyOf, family: Family, whole: bool) -> None:
     folder, opened = copy_of(family), 0
     transformers.AutoTokenizer.from_pretrained(folder).save_pretrained(folder)
     if not whole:

@@ -95,19 +95,6 @@ def test_a_plain_sentence(shipped: Pipeline) -> None:
     assert (slept.head, slept.relation) == (3, "ROOT")
 
 
-def test_contractions_are_cut_by_offset(shipped: Pipeline) -> None:
-    text = "They don't know."
-    tagged = shipped.tag(text)
-    assert [(t.text, t.start, t.end) for t in tagged.tokens] == [
-        ("They", 0, 4),
-        ("do", 5, 7),
-        ("n't", 7, 10),
-        ("know", 11, 15),
-        (".", 15, 16),
-    ]
-    assert [t.pos for t in tagged.tokens] == ["PRON", "AUX", "PART", "VERB", "PUNCT"]
-
-
 @pytest.mark.parametrize(
     "text",
     [

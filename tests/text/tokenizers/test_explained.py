@@ -15,6 +15,7 @@ from lab.text.tokenizers.bpe import BpeSteps
 from lab.text.tokenizers.explained import tokenization_steps
 from lab.text.tokenizers.wordpiece import WordPieceSteps
 from tests.text.samples import EMBEDDED, assert_same, byte_level, texts, wordpiece
+from tests.thorough import examples
 
 
 def test_picks_by_model_type() -> None:
@@ -56,7 +57,7 @@ def shipped(path: Path) -> Tokenizer:
 
 
 @pytest.mark.parametrize("path", sorted(EMBEDDED.glob("*/tokenizer.json")), ids=lambda path: path.parent.name)
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(text=texts)
 def test_equals_the_library_on_the_models_that_ship(path: Path, text: str) -> None:
     tokenizer = shipped(path)

@@ -52,7 +52,7 @@ from lab.ui.terms import say
 IDEA = """
 Does a head have a job? Numbers for what it prefers make a profile: **function words** (*the*, *of*), **content words**
 (*capital*), punctuation, names (**entities**), the word itself, words five or more places away, the next word and the
-word before. On each axis of the radar, the center is the smallest number of this layer, and the rim is the largest."""
+word before. On each axis, the center is the smallest number of this layer, and the rim is the largest."""
 READING = """
 {head} comes nearest to the rim on the axis **{axis}**, with {times:.1f} times what a uniform head gives."""
 STORY = """

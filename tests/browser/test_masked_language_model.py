@@ -123,7 +123,7 @@ def test_a_long_likelihood_shows_its_progress_and_stops(lab: Lab, page: Page) ->
 
 @pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
 def test_on_a_telephone_the_map_of_exchanged_vectors_fits(lab: Lab, page: Page) -> None:
-    open_page(lab, page, "step=When+the+blank+learns+of+France")
+    open_page(lab, page, "step=When+France+decides")
     skip_the_prediction(page)
     cells = page.locator(".st-key-figure-exchanged svg path[aria-label*='france']")
     assert cells.count() >= 7

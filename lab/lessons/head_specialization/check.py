@@ -76,8 +76,10 @@ def words_of_subject(tokens: Sequence[TaggedToken]) -> list[TaggedSpan]:
     """The words of the subjects of a parsed text: those that depend on a subject, directly or by way of other words."""
 
     def belongs(at: int) -> bool:
-        if tokens[at].relation.startswith("nsubj"):
-            return True
-        return tokens[at].head != at and belongs(tokens[at].head)
+        while not tokens[at].relation.startswith("nsubj"):
+            if tokens[at].head == at:
+                return False
+            at = tokens[at].head
+        return True
 
     return [TaggedSpan(each.start, each.end, "subject") for at, each in enumerate(tokens) if belongs(at)]

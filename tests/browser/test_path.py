@@ -1,4 +1,4 @@
-"""The learner's way: from the first page through a lesson and the last one to the course; back and forward."""
+"""The learner's way: back and forward through steps and pages."""
 
 from __future__ import annotations
 
@@ -8,74 +8,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
-from lab.course.pages import LESSONS
 from lab.front.page import QUESTION
-from tests.browser.harness import BADGE, PHONE, View, go_to, pick, wait_idle
+from tests.browser.harness import BADGE, PHONE, View, go_to, wait_idle
 from tests.thorough import at_night
 
 # The last step's button leads to another page instead.
 NEXT_STEP = re.compile("^Next: (?!lesson |the course|The story)")
-
-
-def follow(page: Page, name: str) -> None:
-    """The last link of this name on the page itself: the one below the lesson."""
-    page.get_by_test_id("stMain").get_by_role("link", name=name).last.click()
-    expect(page.get_by_role("heading", level=1)).to_have_text(QUESTION if name == "Course" else name)
-    wait_idle(page)
-
-
-def choose(page: Page, kind: str) -> None:
-    """A model, or the toy, by the controls of the sidebar; back from the toy first."""
-    inputs = page.get_by_test_id("stSidebar").get_by_role("radiogroup", name="Input")
-    if inputs.count():
-        inputs.get_by_role("radio", name="Toy" if kind == "Toy" else "Sentence").click()
-        wait_idle(page)
-    if kind != "Toy":
-        pick(page, "Model", kind)
-
-
-def answer(page: Page) -> None:
-    """The first option of every question on screen that can still be answered."""
-    questions = page.get_by_test_id("stMain").get_by_test_id("stRadio")
-    for number in range(questions.count()):
-        option = questions.nth(number).get_by_test_id("stRadioOption").first
-        if questions.nth(number).get_by_role("radio").first.is_enabled():
-            option.click()
-            wait_idle(page)
-
-
-def walk(page: Page) -> int:
-    """Through the lesson by its own buttons, answering; returns how many steps it has."""
-    forward = page.get_by_test_id("stMain").get_by_role("button", name=NEXT_STEP)
-    for number in range(1, 20):
-        answer(page)
-        assert page.get_by_test_id("stException").count() == 0, page.url
-        if not forward.count():
-            return number
-        forward.click()
-        wait_idle(page)
-    raise AssertionError("the lesson does not end")
-
-
-@at_night
-def test_the_first_lesson_and_the_last_by_their_own_buttons(lab: Lab, page: Page) -> None:
-    """All nine are walked in tests/pages/test_course.py, every combination in tests/pages/test_matrix.py."""
-    page.goto(lab.url)
-    wait_idle(page)
-    follow(page, LESSONS[0].title)
-    steps = []
-    for lesson, kind, then in ((LESSONS[0], "lab-gpt2", LESSONS[1].title), (LESSONS[-1], "Toy", "Course")):
-        if lesson is LESSONS[-1]:
-            go_to(page, "Lessons", lesson.title)
-        choose(page, kind)
-        steps.append(walk(page))
-        expect(page.get_by_text(re.compile(r"[1-9] of \d checks")).first).to_be_visible()
-        follow(page, then)
-    assert min(steps) >= 4
-    seen = page.get_by_text(re.compile(r"\d+ of \d+ steps")).all_text_contents()  # the list of lessons is folded
-    for text, walked in zip((seen[0], seen[-1]), steps, strict=True):
-        count, of = map(int, re.findall(r"\d+", text)[:2])
-        assert walked <= count <= of
 
 
 def test_back_goes_by_step_then_by_page_each_once(lab: Lab, page: Page) -> None:

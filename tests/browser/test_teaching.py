@@ -83,8 +83,6 @@ def test_words_of_a_chart_grow_with_the_text(lab: Lab, page: Page) -> None:
     for teach in ("0", "1"):
         page.goto(f"{lab.url}/Self-attention?step=Why+divide&teach={teach}")
         wait_idle(page)
-        page.get_by_role("button", name=re.compile("^(Skip|Reveal)$")).click()  # the figure is what is asked about
-        wait_idle(page)
         label = page.locator('[data-testid="stVegaLiteChart"] .role-axis-label text').first
         expect(label).to_be_visible()
         sizes.append(float(label.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")))

@@ -82,10 +82,10 @@ def test_all_fits_a_laptop_s_screen_keys_go_through_the_layers_and_any_token_is_
     page.set_viewport_size({"width": 1280, "height": 800})
     open_page(lab, page)
     show(page)
-    box = page.get_by_role("button", name="Start with lesson 1").bounding_box()
+    box = page.get_by_role("button", name="The idea, in").bounding_box()
     assert box is not None and box["y"] + box["height"] <= 800
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
-    assert "In layer 5 the blank receives most from “capital” (46%)" in page.locator(".spoken").inner_text()
+    assert "In layer 5, the blank receives most from “capital” (46%)" in page.locator(".spoken").inner_text()
     page.locator(".stage").focus()
     page.keyboard.press("ArrowLeft")
     expect(page.locator(".say")).to_contain_text("In layer 5")

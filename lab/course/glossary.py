@@ -66,8 +66,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          "drops accents.", {}),
         ("pre-token", "A part of a text between white space and punctuation, before words are split into pieces.",
          {"also": ("pre-tokens",)}),
-        ("special token", "A token that is a mark and no word. The tokenizer puts [CLS] at the start and [SEP] at the "
-         "end of a text; [MASK] stands for a hidden word.", {"paper": _DEVLIN, "also": ("special tokens",)}),
+        ("special token", "A token that is a mark. The tokenizer puts [CLS] at the start and [SEP] at the "
+         "end of a text; [MASK] takes the place of a hidden word.", {"paper": _DEVLIN, "also": ("special tokens",)}),
         ("[CLS]", "BERT’s first token, a mark that belongs to no word. In training, its last vector had to show "
          "whether a second text follows the first.", {"paper": _DEVLIN}),
         ("[SEP]", "BERT’s mark at the end of a text, and between two texts of a pair.", {"paper": _DEVLIN}),
@@ -75,8 +75,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"paper": _DEVLIN}),
     ),
     "embeddings": (
-        ("vector", "A list of numbers that stands for a token, as far as the model has read. The vectors of all tokens "
-         "have the same length.", {"formula": r"x \in \mathbb{R}^d", "also": ("vectors",)}),
+        ("vector", "A list of numbers for a token, which each layer computes anew. The vectors of all tokens have the "
+         "same length.", {"formula": r"x \in \mathbb{R}^d", "also": ("vectors",)}),
         ("dimension", "One place in a vector. The number of dimensions is the width of the model.",
          {"formula": r"d", "also": ("dimensions", "width")}),
         ("embedding", "The vector of a token, a position or a segment that the model looks up in a table before its "

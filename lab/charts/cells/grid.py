@@ -219,7 +219,7 @@ def answering(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def _value_told(grid: Grid) -> dict[str, str]:
-    """The tooltip of a cell, also where the pointer is on what is written in the cell."""
+    """The tooltip of a cell, and of the text in the cell."""
     return {"expr": _tooltip(grid, "format(datum.value, '.6~g')")}
 
 

@@ -124,7 +124,8 @@ def cosine_of_one() -> Question:
             ),
             Option(
                 "Their words have the same meaning in all texts",
-                "Like rows are often those of words that are used in similar ways. *hot* and *cold* are, too.",
+                "Words that are used in similar ways often have like rows, and *hot* and *cold* are used in similar "
+                "ways.",
             ),
         ),
         mixed=True,

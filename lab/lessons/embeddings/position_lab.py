@@ -111,7 +111,8 @@ def without_places() -> Question:
             ),
             Option(
                 "*france* or *paris*, about equally likely",
-                "*france* gets 0.21, and *paris* 0.20: without these vectors, lab-minilm cannot tell what is asked.",
+                "*france* gets 0.21, and *paris* 0.20. Without these vectors, lab-minilm finds both about equally "
+                "likely.",
                 correct=True,
             ),
             Option(

@@ -68,6 +68,6 @@ def look_at(model: LoadedModel, entry: str) -> ChallengeVerdict:
         return ChallengeVerdict(met=False, said=NO_WORD if listed is None else LISTED.format(word=quoted(listed[1])))
     (value, word), least = found, in_story(model)
     told = MET if value > least else NOT_MET
-    digits = 2 if signed(value) != signed(least) else 4  # so many that the two differ as they are written
+    digits = 2 if signed(value) != signed(least) else 4  # with four digits, the two differ
     said = told.format(word=quoted(word), value=signed(value, digits), least=signed(least, digits))
     return ChallengeVerdict(met=value > least, said=said)

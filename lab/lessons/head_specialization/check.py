@@ -73,7 +73,7 @@ def judge(entry: str) -> ChallengeVerdict:
 
 
 def words_of_subject(tokens: Sequence[TaggedToken]) -> list[TaggedSpan]:
-    """The words of the subjects of a parsed text: those that depend on a subject, directly or by way of other words."""
+    """The subjects of a parsed text, and all words that depend on them, directly or by way of other words."""
 
     def belongs(at: int) -> bool:
         while not tokens[at].relation.startswith("nsubj"):

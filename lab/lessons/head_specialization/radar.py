@@ -64,8 +64,8 @@ a preference, and a weaker one than this text shows; {first} gives names {most:.
 # The means of :mod:`lab.lessons.head_specialization.many_sentences` over the sentences that come with the lab.
 SURVEYED = {"texts": 200, "count": 83, "names": 1.88, "function": 0.42, "first": "5-5", "most": 2.91}
 CAVEAT = (
-    "A uniform head gives every token the same weight. “Numbers and files” has each number as a multiple of "
-    "what this uniform head gives."
+    "A uniform head gives every token the same weight. In “Numbers and files”, each number is a multiple "
+    "of the uniform head’s."
 )
 TOY = "Letters have no parts of speech. Some of these numbers do not need them: they depend only on places."
 _ONE, _ALL = "This head", "All heads of the layer"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import torch
 
+import lab
+from lab.lessons.feed_forward import check
 from lab.lessons.feed_forward.check import SHOWN, in_story, look_at
 from lab.lessons.feed_forward.excited_by import what_a_list_shows
 from lab.lessons.feed_forward.neurons import without_function
@@ -116,3 +120,12 @@ def test_the_challenge_is_judged_by_the_neuron_s_activation(entry: str, met: boo
 def test_a_text_without_tokens_is_refused_by_the_lab(run: Trace) -> None:
     with pytest.raises(TextError):
         look_at(run.model, "\u200b")
+
+
+def test_two_activations_that_differ_are_not_written_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, entry = lab.load_model("lab-minilm"), "The city of Spain"
+    found = check.strongest(model, entry, SHOWN)
+    assert found is not None
+    monkeypatch.setattr(check, "in_story", lambda model: found[0] - 0.001)
+    value, least = re.findall(r"\d\.\d+", look_at(model, entry).said)
+    assert value != least

@@ -225,6 +225,7 @@ def test_in_a_toy_the_hunt_is_the_rule_that_was_written() -> None:
     ("entry", "met", "says"),
     [
         ("France, Russia", False, "the other capital"),
+        ("France, Russia.", False, "the other capital"),
         ("France", False, "with a comma"),
         ("France, France", False, "with a comma"),
         ("France, Mordor", False, "mordor"),

@@ -75,7 +75,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"paper": _DEVLIN}),
     ),
     "embeddings": (
-        ("vector", "A list of numbers for a token, which each layer computes anew. The vectors of all tokens have the "
+        ("vector", "A list of numbers for a token. Each layer computes it anew. The vectors of all tokens have the "
          "same length.", {"formula": r"x \in \mathbb{R}^d", "also": ("vectors",)}),
         ("dimension", "One place in a vector. The number of dimensions is the width of the model.",
          {"formula": r"d", "also": ("dimensions", "width")}),

@@ -36,8 +36,8 @@ from lab.ui.shared.one_head import OneHead
 
 IDEA = """
 Does the answer need a head that rests? In lesson 3, the rows of the other words in 6-4 gave 0.80 or more to [CLS] and
-[SEP]. The figure has two numbers of every head: the share that words give to {rest}, on average, and what changes if
-the head is put at its mean over the sentence (lesson 4)."""
+[SEP]. The figure has two numbers of every head: the mean share that words give to {rest}, and the change of the answer
+with the head at its mean over the sentence (lesson 4)."""
 READING = """
 From the words, {head} gives {rest} {share:.2f} of its attention on average. As a mean over the words, {arrives:.2f} of
 the lengths of the vectors that it adds comes from there (Kobayashi et al. 2020). With this head at its mean, {what}."""

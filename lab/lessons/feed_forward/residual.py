@@ -32,7 +32,7 @@ Attention and the network, the **sublayers** of a layer, do not replace the vect
 vector Δ, and the layer goes on with x + Δ: a **residual connection**. Why?"""
 CAPTION = "A cell is the length of Δ divided by the length of x."
 WHY = """
-What earlier layers wrote can go on in x.{counts} The sum also helps training (He et al. 2016)."""
+The content that earlier layers wrote can go on in x.{counts} The sum also helps training (He et al. 2016)."""
 NORMALIZES = """
 **LayerNorm** brings the {width:,} numbers to one scale: mean 0, standard deviation 1. Then it multiplies each dimension
 by a learned γ, so that some count more than others{shift}."""

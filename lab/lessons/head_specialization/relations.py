@@ -120,8 +120,8 @@ def show_with_grammar(view: OneHead, query: int, of: Head) -> None:
 def row_with_grammar(traced: Trace, query: int, key: int | None, of: Head) -> SentenceRow:
     """Return a sentence with the grammar from ``query`` below it; above, its attention in the head ``of``, in words.
 
-    Without a ``key``, the word to which ``query`` gives most is marked. Layer, head and tokens count from 0. Raises
-    PipelineUnavailable if there is no parser.
+    Without a ``key``, the word to which ``query`` gives the largest weight is marked. Layer, head and tokens count from
+    0. Raises PipelineUnavailable if there is no parser.
     """
     weights = to_others(traced, *of).of_tokens
     row = sentence(traced, query, int(weights[query].argmax()) if key is None else key, of=of)

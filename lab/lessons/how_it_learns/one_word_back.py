@@ -29,7 +29,7 @@ from lab.ui.toys.watched import LiveTraining
 IDEA = """
 Training repeats one small step many times, each time with other sentences. Watch another **toy**, with one head, so
 small that it learns in seconds. Its sentences are letters, and the right answer at each letter is the letter before it.
-(At the first letter, nothing is asked.) Nobody tells the toy where to look."""
+(The first letter has no right answer.) Nobody tells the toy where to look."""
 UNTRAINED = "The toy has random weights. Where does its head look? Each row is a letter that looks."
 WATCH = "The head’s map, while the toy learns:"
 READING = """

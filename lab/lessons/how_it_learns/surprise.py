@@ -107,7 +107,7 @@ def said(traced: Trace, place: int, token_id: int) -> str:
 
 
 def _as_read(p: float) -> str:
-    """A probability with so many digits that −ln p comes out as it is written beside it."""
+    """Write a small probability with three significant digits, so that −ln p agrees with the loss beside it."""
     return share(p) if p > 0.1 else f"{p:.3g}"
 
 

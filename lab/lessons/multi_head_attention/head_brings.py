@@ -60,8 +60,8 @@ CAVEAT = (
     "A swapped run is one that the model never met. The vectors that it gets are ones that the model itself has made."
 )
 OTHER = "The other sentence, with _ for the blank; without a blank, its last word is hidden"
-OTHER_CAUSAL = "The other sentence, up to the place at which the next word is asked for"
-ASK = "Type another sentence. The heads’ parts are taken from the place at which a word is asked for."
+OTHER_CAUSAL = "The other sentence, up to the place after which the model says the next word"
+ASK = "Type another sentence. The lab takes the heads’ parts from the place at which the model says a word."
 SAME = "In both sentences, the model says {word}. Type a sentence in which it says another word."
 # A head that gives at least this share of its attention to the same token belongs to the heads that look there.
 LEAST = story.LEAST

@@ -17,11 +17,14 @@ from pathlib import Path
 
 _ROOT = Path(__file__).parents[2]
 # Modules left out of the hash. They find, download and load models, keep results and share out the work, and change no
-# number. A result names its weights by a separate hash.
+# number. A result names its weights by a separate hash. The list of families is among them, so that a new family makes
+# no result stale: the families of the embedded models count, and no other.
 _BRING = frozenset(
-    {f"lab.models.{name}" for name in ("catalogue", "cores", "families.library", "hub", "jobs", "loading", "memo")}
+    {f"lab.models.{name}" for name in ("catalogue", "cores", "hub", "jobs", "loading", "memo")}
+    | {f"lab.models.families.{name}" for name in ("library", "registry")}
     | {f"lab.evidence.{name}" for name in ("code_hash", "measurement", "shipped")}
 )
+_READ = ("lab.models.families.bert", "lab.models.families.gpt2")
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -33,8 +36,8 @@ def code_hash(module: str) -> str:
 
 
 def modules(module: str) -> list[str]:
-    """Return the names of the modules whose code is in the hash of ``module``."""
-    found, waiting = set[str](), [module]
+    """Return the names of the modules whose code is in the hash of ``module``: its imports, and the families."""
+    found, waiting = set[str](), [module, *_READ]
     while waiting:
         name = waiting.pop()
         if name not in found | _BRING and _file(name) is not None:

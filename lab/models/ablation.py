@@ -14,7 +14,7 @@ from lab.models import forward
 from lab.models.config import ModelConfig
 from lab.models.forward import PAPER, Steps, split_heads
 from lab.models.interventions import heads_off, neurons_off
-from lab.models.named_tensors import changed
+from lab.models.layer_trace import changed
 from lab.models.one_token import from_contexts, layer_at, of_token, read_by_heads
 from lab.models.trace import Trace, outputs
 from lab.models.weights import LayerWeights

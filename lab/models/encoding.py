@@ -1,7 +1,8 @@
-"""From text to the ids that a model reads: tokens, segments, positions, character offsets."""
+"""From text to the ids that a model reads: tokens, segments, positions, character offsets; and the blank in a text."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
     from lab.models.config import ModelConfig
     from lab.models.loading import LoadedModel
-
 
 BLANK = "▢"  # how the lab writes a token that hides a word, [MASK] in BERT
 
@@ -165,3 +165,12 @@ def padded(model: LoadedModel, encoding: Encoding, count: int) -> Encoding | Non
         special=encoding.special + (True,) * count,
         padding=count,
     )
+
+
+MASK = "[MASK]"
+_ALONE = re.compile(r"(?<!\w)_+(?!\w)|▢")  # as a word of its own: not in a name such as snake_case
+
+
+def with_masks(text: str) -> str:
+    """Return a text with :data:`MASK` in the place of each blank that is typed as a word of "_", or as "▢"."""
+    return _ALONE.sub(MASK, text)

@@ -12,7 +12,7 @@ from torch import Tensor
 from lab.models import forward
 from lab.models.batches import batch_inputs, embed_batch
 from lab.models.encoding import Encoding
-from lab.models.named_tensors import changed
+from lab.models.layer_trace import changed
 from lab.models.one_token import model_at
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from torch import Tensor
 from lab.models import forward, mistakes
 from lab.models.config import ModelConfig
 from lab.models.forward import PAPER, Steps
-from lab.models.named_tensors import Change, changed
+from lab.models.layer_trace import Change, changed
 from lab.models.weights import EmbeddingWeights, Weights
 
 # A head as (layer, head) and a neuron as (layer, neuron), counted from 0.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from lab.models.masks import with_masks
+from lab.models.encoding import with_masks
 from lab.ui.guard import LONGEST
 
 _TYPED = "_characters_typed."

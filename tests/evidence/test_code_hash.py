@@ -9,6 +9,8 @@ import pytest
 
 from lab.evidence import code_hash as module
 from lab.evidence.measurement import Measurement
+from lab.models.catalogue import EMBEDDED
+from lab.models.loading import read_json
 from training.evaluation.experiments import MEASURED
 
 TOP = '''"""Top."""
@@ -58,6 +60,15 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def hashed() -> str:
     module.code_hash.cache_clear()
     return module.code_hash("lab.top")
+
+
+@pytest.mark.parametrize("measured", MEASURED.values(), ids=list(MEASURED))
+def test_a_new_family_makes_no_result_stale_and_a_change_of_an_embedded_model_s_family_does(
+    measured: Measurement[Any],
+) -> None:
+    families = {name for name in module.modules(measured.module) if name.startswith("lab.models.families.")}
+    embedded = {read_json(path)["model_type"] for path in EMBEDDED.glob("*/config.json")}
+    assert families == {f"lab.models.families.{name}" for name in ("family", "reader", *embedded)}
 
 
 @pytest.mark.parametrize(

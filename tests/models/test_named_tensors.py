@@ -7,8 +7,7 @@ import torch
 from torch import Tensor
 
 from lab.models.forward import Layer, Steps, run_layer
-from lab.models.layer_trace import LayerTrace
-from lab.models.named_tensors import at_token, become, changed
+from lab.models.layer_trace import LayerTrace, at_token, become, changed
 from lab.models.trace import trace
 from tests.checkpoints import Family
 from tests.models.conftest import LabModel

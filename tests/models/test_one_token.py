@@ -10,7 +10,7 @@ import torch
 from lab.models import forward
 from lab.models.forward import PAPER
 from lab.models.interventions import Interventions, heads_level, heads_off, neurons_off
-from lab.models.named_tensors import changed
+from lab.models.layer_trace import changed
 from lab.models.one_token import from_contexts, layer_at, layer_rows, model_at, of_token
 from lab.models.trace import trace
 from tests.checkpoints import HEADS, LAYERS, Family

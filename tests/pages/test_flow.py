@@ -7,8 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.analysis.flow.maps import layer_maps
-from lab.analysis.flow.rollout import rollout
+from lab.analysis.flow.maps import layer_maps, rollout
 from lab.course.sentences.looks import look_head
 from lab.course.words import escaped, named, share
 from lab.models.catalogue import DEFAULT_MODEL

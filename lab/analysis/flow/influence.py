@@ -90,7 +90,7 @@ def influence_tree(maps: Weights, root: int, k: int, *, keep: Sequence[bool] | M
     ----------
     maps
         (L, n, n), one matrix for each layer, from the lowest to the layer just below the root; rows attend. The
-        residual path may be included, as in :mod:`lab.analysis.flow.rollout`. The tree is L edges deep.
+        residual path may be included, as in :mod:`lab.analysis.flow.maps`. The tree is L edges deep.
     root
         The root token, from 0, after the last of the layers.
     k

@@ -1,7 +1,7 @@
-"""The flow of attention through the layers: one matrix for each layer, and the strongest links between layers.
+"""The flow of attention through the layers: one matrix for each layer, strong links, and rollout.
 
 A link leads from token j before a layer to token i after the layer: in the layer, i attends to j, so information flows
-from j to i.
+from j to i. Rollout is the product of the matrices (Abnar & Zuidema 2020).
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from torch import Tensor
 
 from lab.analysis.heads.values import Mask, Weights, kept_mask, renormalised, row_sums
 from lab.models.memo import once
+from lab.models.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lab.models.layer_trace import LayerTrace
-    from lab.models.trace import Trace
 
 
 @torch.inference_mode()
@@ -155,3 +155,32 @@ def _on_paths(there: NDArray[np.bool_], source: int) -> NDArray[np.bool_]:
         found[index] = links & reached
         reached = found[index].any(axis=1)
     return found
+
+
+def with_residual(maps: Weights) -> Weights:
+    """Return a + I with each row divided by its sum, (..., n, n): ½A + ½I if the rows of A sum to 1.
+
+    The token's own vector goes past the heads through the residual connection; Abnar & Zuidema 2020, §3,
+    give this vector the same share as the heads' output.
+    """
+    both = np.asarray(maps + np.eye(maps.shape[-1], dtype=np.float32))
+    return renormalised(both, row_sums(both))
+
+
+def rollout(maps: Weights, *, residual: bool = True) -> Weights:
+    """Compute the rollout after the last of the given layers, (L, n, n) -> (n, n); rows sum to 1.
+
+    Â_L ⋯ Â_2 · Â_1 with Â = row-normalised (A + I): the share of token i after the last layer that comes along all
+    paths from token j before the first layer, if only attention weights counted (Abnar & Zuidema 2020, §3).
+    Without ``residual``, Â is A: the residual connection is left out.
+    """
+    whole = np.eye(maps.shape[-1], dtype=np.float32)
+    for one in maps:
+        whole = (with_residual(one) if residual else one) @ whole
+    return whole
+
+
+@once
+def rollout_after(trace: Trace, layer: int, *, norms: bool = False) -> Weights:
+    """:func:`rollout` after ``layer`` (from 0), (n, n), all heads together; ``norms`` as in ``layer_map``."""
+    return rollout(layer_maps(trace, None, norms=norms)[: layer + 1])

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lab.analysis.flow.influence import Tree, influence_tree, repeated_tree
-from lab.analysis.flow.maps import Links, layer_map, layer_maps, strongest_links
-from lab.analysis.flow.rollout import with_residual
+from lab.analysis.flow.maps import Links, layer_map, layer_maps, strongest_links, with_residual
 from lab.analysis.heads.values import Mask, Weights, keep_others
 from lab.models.memo import once
 from lab.models.trace import Trace

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 
 from lab.analysis.words.predictions import Candidate, Prediction, candidate, prediction_at
+from lab.models.encoding import MASK
 from lab.models.loading import LoadedModel
-from lab.models.masks import MASK
 from lab.models.trace import Trace
 
 # The blank in a text, written as BERT's token for a hidden word, and replaced by the token of the model.

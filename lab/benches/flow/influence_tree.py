@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from lab.analysis.flow import influence, rollout
+from lab.analysis.flow import influence, maps
 from lab.analysis.flow.influence import MAX_NODES, Tree, bounded_depth, most_nodes
 from lab.analysis.flow.maps import layer_map
 from lab.analysis.flow.reading import Reading, tree_down, tree_within
@@ -59,7 +59,7 @@ def _show_layers(view: FlowView, read: Reading, k: int, asked: int) -> None:
         )
     with st.expander("How to read it", icon=":material/help:"):
         st.markdown(levels(view, tree, depth))
-    code(influence.influence_tree, rollout.rollout)
+    code(influence.influence_tree, maps.rollout)
 
 
 def _show_repeated(view: FlowView, read: Reading, k: int, asked: int) -> None:

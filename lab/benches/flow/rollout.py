@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from lab.analysis.flow import rollout
+from lab.analysis.flow import maps
 from lab.analysis.flow.maps import layer_maps
 from lab.analysis.heads.one_row import window
 from lab.analysis.heads.values import Weights
@@ -25,7 +25,7 @@ def show(view: FlowView) -> None:
     """Draw the raw mean of the chosen layer beside the rollout after this layer."""
     show_sentence(view.trace, view.token)
     trace, layer, token, norms = view.trace, view.layer, view.token, view.norms
-    raw, rolled = layer_maps(trace, None, norms=norms)[layer], rollout.rollout_after(trace, layer, norms=norms)
+    raw, rolled = layer_maps(trace, None, norms=norms)[layer], maps.rollout_after(trace, layer, norms=norms)
     top = float(max(raw.max(), rolled.max()))
     left, right = st.columns(2)
     with left:
@@ -43,7 +43,7 @@ def show(view: FlowView) -> None:
         st.latex(r"(\hat A_\ell)_{ij} = \frac{(A_\ell + I)_{ij}}{\sum_k (A_\ell + I)_{ik}}")
         st.markdown(limits(view.norms))
     way_to("The experiment", experiment_of("explanation"))
-    code(rollout.with_residual, rollout.rollout)
+    code(maps.with_residual, maps.rollout)
 
 
 def said(view: FlowView, raw: Weights, rolled: Weights) -> str:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from lab.analysis.heads.first_look import ROWS, Look, first_look, first_look_in
 from lab.course.sentences.examples import example_named, example_of
 from lab.models.catalogue import DEFAULT_MODEL
-from lab.models.encoding import BLANK
-from lab.models.masks import MASK
+from lab.models.encoding import BLANK, MASK
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel

@@ -7,21 +7,34 @@ all texts and none is set aside.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lab.analysis.heads.values import Values
+from lab.analysis.ranks import kendall, partial_rank_correlation, rank_correlations
 from lab.evidence import shipped
 from lab.evidence.intervals import CLAIM_DRAWS, drawn_means, family_of
 from lab.evidence.measurement import Measurement
 from lab.evidence.pairs import can_be_asked
-from lab.evidence.tables import APART
+from lab.evidence.tables import APART, Single
 from lab.evidence.treebank import ewt, ewt_hash
-from lab.evidence.verdicts import Effect, Judged, TwinEffect, judge
-from lab.experiments.explanation.agreement import BOUND, CLAIMS, OrderAgreement, reading
-from lab.experiments.explanation.methods import STEPS, AskedWord, Importance, ask, importance
+from lab.evidence.verdicts import ABNAR, Effect, Judged, TwinEffect, judge
+from lab.experiments.explanation.methods import (
+    ATTENTION,
+    GRADIENT,
+    NEAR,
+    RARE,
+    ROLLOUT,
+    STEPS,
+    AskedWord,
+    Importance,
+    ask,
+    importance,
+)
 from lab.models.batches import ProgressFunction, unwatched
 from lab.models.cores import on_every_core
 from lab.models.memo import once
@@ -29,6 +42,80 @@ from lab.models.twin import untrained_twin
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
+
+WEAK, TELLS, ROLLED = "weak", "tells", "rolled"
+
+
+def upper(layers: int) -> slice:
+    """Return the upper half of ``layers`` layers; the larger half if the number is odd."""
+    return slice(layers // 2, layers)
+
+
+# The smallest difference of two correlations that would count if nothing comparable was published.
+BOUND = 0.1
+_RAW, _ROLLED = (float(np.mean(line[upper(len(line))])) for line in ABNAR)
+# The claims, each with the published difference of its two numbers; None if nobody published a comparable one. The
+# numbers are correlations with leave-one-out: of gradients and attention (τ), of attention beyond nearness and rarity,
+# compared with 0 (ρ), of rollout and raw attention in the upper layers (ρ).
+CLAIMS: Mapping[str, float | None] = {WEAK: None, TELLS: None, ROLLED: _ROLLED - _RAW}
+
+
+@dataclass(frozen=True, eq=False)
+class OrderAgreement:
+    """The agreement of each order with leave-one-out, text by text; 0 if either order has all tokens equal.
+
+    Attributes
+    ----------
+    rho
+        Spearman's ρ by method or control, (texts, layers), or (texts, 1) if the method has no layers.
+    terms
+        The two numbers of each claim, (texts, 2).
+    """
+
+    rho: Mapping[str, Single]
+    terms: Mapping[str, Single]
+
+
+def reading(each: Sequence[Importance]) -> OrderAgreement:
+    """Return the agreement of every order with leave-one-out."""
+    names = tuple(each[0].scores) if each else ()
+    rho = {name: np.array([_rho(one, name) for one in each]) for name in names}
+    terms = {name: np.array([term(one) for one in each]) for name, term in _TERMS.items()}
+    return OrderAgreement(rho, terms)
+
+
+def _rho(one: Importance, name: str) -> Values:
+    """Spearman's ρ of a method with leave-one-out, (layers,), or (1,) if the method has no layers."""
+    return rank_correlations([*one.sizes(name), np.abs(one.left_out)])[-1, :-1]
+
+
+def beyond(one: Importance, name: str) -> float:
+    """Spearman's ρ of a method's last layer with leave-one-out, with the influence of nearness and rarity removed."""
+    controls = [one.scores[NEAR][0], one.scores[RARE][0]]
+    return _known(partial_rank_correlation(one.sizes(name)[-1], np.abs(one.left_out), controls))
+
+
+def _known(correlation: float) -> float:
+    """Return the correlation, or 0 if it is nan, because an order in which all tokens are equal says nothing."""
+    return float(np.nan_to_num(correlation))
+
+
+def _weak(one: Importance) -> tuple[float, float]:
+    first, second = (_known(kendall(one.sizes(name)[-1], np.abs(one.left_out))) for name in (GRADIENT, ATTENTION))
+    return first, second
+
+
+def _rolled(one: Importance) -> tuple[float, float]:
+    first, second = (float(np.mean(_rho(one, name)[upper(len(one.scores[name]))])) for name in (ROLLOUT, ATTENTION))
+    return first, second
+
+
+_TERMS: Mapping[str, Callable[[Importance], tuple[float, float]]] = {
+    WEAK: _weak,
+    TELLS: lambda one: (beyond(one, ATTENTION), 0.0),
+    ROLLED: _rolled,
+}
+
 
 # Number of texts, allowed lengths of their sentences in words, and the fewest tokens of a text to put in order.
 TEXTS, WORDS, LEAST = 120, range(10, 25), 8

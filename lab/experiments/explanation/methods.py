@@ -19,8 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lab.analysis.flow.maps import layer_maps
-from lab.analysis.flow.rollout import rollout
+from lab.analysis.flow.maps import layer_maps, rollout
 from lab.analysis.heads.values import Values
 from lab.analysis.words.masking import hide, maskable
 from lab.evidence.relation_cases import encode_words

@@ -8,20 +8,24 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from lab.analysis.flow.rollout import rollout
+from lab.analysis.flow.maps import rollout
 from lab.analysis.heads.values import Values
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.lines import lines
 from lab.course.words import escaped, signed
 from lab.evidence.intervals import mean_interval
-from lab.evidence.published import ABNAR
-from lab.experiments.explanation.agreement import BOUND, CLAIMS, ROLLED, TELLS, WEAK
+from lab.evidence.verdicts import ABNAR
 from lab.experiments.explanation.example_texts import show_texts
 from lab.experiments.explanation.learners_order import NAMES, show_before, show_own
 from lab.experiments.explanation.measure import (
+    BOUND,
+    CLAIMS,
     MEASUREMENT,
+    ROLLED,
+    TELLS,
     TEXTS,
+    WEAK,
     WORDS,
     ExplanationTest,
     TestedOrderClaim,

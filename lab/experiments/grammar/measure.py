@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 from lab.evidence import shipped
 from lab.evidence.intervals import CLAIM_DRAWS, crossed_draws, holm, no_event, p_above, spread
 from lab.evidence.measurement import Measurement
-from lab.evidence.published import CLARK, Published, lift
 from lab.evidence.relation_cases import Cases, best_offset, find_cases
 from lab.evidence.tables import APART
 from lab.evidence.treebank import EWT, GUM, Sentence, file_hash, gum, halves
-from lab.evidence.verdicts import BesideRule, Effect, Judged, TwinEffect, judge
+from lab.evidence.verdicts import CLARK, BesideRule, Effect, Judged, Published, TwinEffect, judge, lift
 from lab.evidence.word_kinds import KindRule, Tags, best_rule, tags_of
 from lab.models.batches import ProgressFunction, unwatched
 from lab.models.twin import untrained_twin

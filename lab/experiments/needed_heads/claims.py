@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from lab.analysis.heads.values import Values
 from lab.evidence.intervals import CLAIM_DRAWS, DRAWS, drawn_means, holm, no_event, p_above, spread
 from lab.evidence.verdicts import ALPHA, Effect, Judged, TwinEffect, judge
-from lab.experiments.needed_heads.sample import ABLATED, ZERO, Sample, gains
+from lab.experiments.needed_heads.ablations import ABLATED, ZERO, Sample, gains
 from lab.models.interventions import Head
 
 MARGIN = 0.05

@@ -25,7 +25,16 @@ from lab.evidence.measurement import Measurement
 from lab.evidence.pairs import AskedPair, MinimalPair, can_be_asked, minimal_pairs, shared_words
 from lab.evidence.tables import APART, Single
 from lab.evidence.verdicts import ALPHA, FEW
-from lab.experiments.needed_heads.ablations import ABLATIONS, only_one_head, without_each_head
+from lab.experiments.needed_heads.ablations import (
+    ABLATED,
+    ABLATIONS,
+    TO_MEAN,
+    ZERO,
+    Sample,
+    gains,
+    only_one_head,
+    without_each_head,
+)
 from lab.experiments.needed_heads.claims import (
     GREEDY,
     IMPORTANCE,
@@ -36,7 +45,6 @@ from lab.experiments.needed_heads.claims import (
     draws_for,
 )
 from lab.experiments.needed_heads.pruning import at_random, by_importance, curve, greedily, importance
-from lab.experiments.needed_heads.sample import ABLATED, TO_MEAN, ZERO, Sample, gains
 from lab.models.batches import ProgressFunction, unwatched
 from lab.models.config import ModelConfig
 from lab.models.interventions import Head, Interventions

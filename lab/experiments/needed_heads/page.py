@@ -15,12 +15,11 @@ from lab.course.words import capital, escaped, in_words, signed
 from lab.evidence.reasons import LABELS, Wording, why
 from lab.evidence.verdicts import HOLDS, Because, Verdict
 from lab.experiments.needed_heads import claims
-from lab.experiments.needed_heads.ablations import ABLATIONS, without_each_head
+from lab.experiments.needed_heads.ablations import ABLATIONS, gains, without_each_head
 from lab.experiments.needed_heads.claims import EACH, MARGIN, NEEDED, MeasuredWay, TestedClaim, name_of
 from lab.experiments.needed_heads.learners_head import show_own, show_pairs
 from lab.experiments.needed_heads.measure import MEASUREMENT, PAIRS, TWIN, NeededTest, minutes, replicate, result
 from lab.experiments.needed_heads.pruning import importance
-from lab.experiments.needed_heads.sample import gains
 from lab.figures.trace_axes import layers_and_heads
 from lab.models.config import ModelConfig
 from lab.models.loading import LoadedModel

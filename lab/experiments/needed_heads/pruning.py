@@ -21,7 +21,7 @@ from lab.models.batches import ProgressFunction, numbers_a_run, unwatched
 from lab.models.forward import Steps
 from lab.models.gradients import gradients, parts
 from lab.models.interventions import Head, Interventions, heads_off
-from lab.models.named_tensors import changed
+from lab.models.layer_trace import changed
 from lab.models.trace import outputs
 
 if TYPE_CHECKING:

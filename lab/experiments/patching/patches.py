@@ -23,7 +23,7 @@ from lab.models.cores import on_every_core
 from lab.models.encoding import Encoding
 from lab.models.forward import PAPER
 from lab.models.gradients import GradientParts, gradients, parts
-from lab.models.named_tensors import become, changed
+from lab.models.layer_trace import become, changed
 from lab.models.one_token import from_contexts, layer_at
 
 if TYPE_CHECKING:

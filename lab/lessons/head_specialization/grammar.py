@@ -22,14 +22,13 @@ from lab.evidence.kind_rules import in_words, shipped
 from lab.evidence.notable import Notable
 from lab.evidence.notable import shipped as shipped_jobs
 from lab.evidence.own_sentence import Case, cases
-from lab.evidence.published import CLARK
+from lab.evidence.verdicts import CLARK
 from lab.lessons.head_specialization import LESSON
 from lab.lessons.head_specialization.relations import show_with_grammar, to_others
 from lab.lessons.head_specialization.view import show_language
 from lab.models.catalogue import DEFAULT_MODEL, twin_of
-from lab.models.encoding import BLANK
+from lab.models.encoding import BLANK, MASK
 from lab.models.loading import LoadedModel
-from lab.models.masks import MASK
 from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.basis import bet, derivable

@@ -1,4 +1,8 @@
-"""The properties of an architecture that the lab needs; each file in this folder describes one architecture."""
+"""The properties of an architecture that the lab needs; each file in this folder describes one architecture.
+
+A test reads the configuration classes of the installed transformers, and fails on a field that a family neither reads
+nor lists among the harmless ones.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,32 @@ from typing import Any, ClassVar, Literal
 from torch import Tensor, nn
 
 from lab.models.config import CheckpointError, ModelConfig
-from lab.models.families.fields import HARMLESS, ONLY
 from lab.models.families.reader import Reader, activation, small_number, whole_number
 from lab.models.weights import EmbeddingWeights, LayerWeights, Norm, PairHead, ReplacedHead, VocabularyHead, Weights
+
+# Settings that decide numbers in every family, each with the only value that the lab computes.
+ONLY: Mapping[str, Any] = {"quantization_config": None, "per_layer_config": None}
+
+# Settings that decide no number of a run: labels of classifiers, training, the form of Hugging Face's output,
+# and ids that only its text generation reads. Weights are read as float32, whatever their dtype. Cutting the
+# feed-forward network's input into chunks saves memory and changes nothing else.
+HARMLESS = frozenset(
+    {
+        "transformers_version",
+        "architectures",
+        "output_hidden_states",
+        "return_dict",
+        "dtype",
+        "chunk_size_feed_forward",
+        "is_encoder_decoder",
+        "id2label",
+        "label2id",
+        "problem_type",
+        "bos_token_id",
+        "eos_token_id",
+    }
+)
+
 
 Side = Literal["in", "out", "weights"]
 # A submodule of Hugging Face's model and one of its tensors: the input, the output, or the attention weights that the

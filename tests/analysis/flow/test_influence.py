@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 import lab
 from lab.analysis.flow.influence import MAX_NODES, Tree, bounded_depth, influence_tree, most_nodes, repeated_tree
-from lab.analysis.flow.maps import layer_maps
-from lab.analysis.flow.rollout import rollout, with_residual
+from lab.analysis.flow.maps import layer_maps, rollout, with_residual
 
 
 def weights(seed: int, n: int, causal: bool = False) -> np.ndarray:

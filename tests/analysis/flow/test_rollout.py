@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import lab
-from lab.analysis.flow.maps import layer_maps
-from lab.analysis.flow.rollout import rollout
+from lab.analysis.flow.maps import layer_maps, rollout
 
 
 def naive(maps: np.ndarray) -> np.ndarray:

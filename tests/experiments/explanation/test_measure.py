@@ -12,15 +12,20 @@ from lab.evidence.tables import from_tables, to_tables
 from lab.evidence.treebank import ewt
 from lab.evidence.verdicts import FEW, HOLDS, Verdict
 from lab.experiments.explanation import measure
-from lab.experiments.explanation.agreement import CLAIMS, ROLLED, TELLS, WEAK, reading, upper
 from lab.experiments.explanation.measure import (
+    CLAIMS,
     LEAST,
+    ROLLED,
+    TELLS,
     TEXTS,
+    WEAK,
     WORDS,
     ExplainedText,
     ExplanationTest,
     asked_texts,
     known,
+    reading,
+    upper,
 )
 from lab.experiments.explanation.methods import (
     ATTENTION,

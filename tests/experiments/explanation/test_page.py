@@ -11,9 +11,8 @@ import pytest
 from lab.course.words import plain
 from lab.evidence.reasons import LABELS
 from lab.experiments.explanation import example_texts, learners_order, page
-from lab.experiments.explanation.agreement import TELLS, OrderAgreement
 from lab.experiments.explanation.learners_order import NAMES
-from lab.experiments.explanation.measure import ExplanationTest, asked_texts, known
+from lab.experiments.explanation.measure import TELLS, ExplanationTest, OrderAgreement, asked_texts, known
 from lab.experiments.explanation.methods import ATTENTION, AVERAGE, NEAR, ROLLOUT
 from lab.experiments.explanation.page import layer_chart, layer_frame
 from lab.models.loading import LoadedModel, load_model

@@ -11,11 +11,10 @@ import pytest
 from transformers import BertForPreTraining
 
 from lab.evidence import shipped
-from lab.evidence.published import CLARK, lift
 from lab.evidence.relation_cases import Cases, find_cases
 from lab.evidence.tables import from_tables, to_tables
 from lab.evidence.treebank import ewt, gum, halves
-from lab.evidence.verdicts import FEW, HOLDS, Verdict
+from lab.evidence.verdicts import CLARK, FEW, HOLDS, Verdict, lift
 from lab.evidence.word_kinds import Tags, tags_of
 from lab.experiments.grammar import measure
 from lab.experiments.grammar.measure import (

@@ -13,7 +13,7 @@ from lab.evidence.pairs import MinimalPair, minimal_pairs
 from lab.evidence.tables import from_tables, to_tables
 from lab.evidence.verdicts import FEW, Verdict
 from lab.experiments.needed_heads import measure
-from lab.experiments.needed_heads.ablations import only_one_head, without_each_head
+from lab.experiments.needed_heads.ablations import ABLATED, only_one_head, without_each_head
 from lab.experiments.needed_heads.claims import (
     EACH,
     FIFTH,
@@ -37,7 +37,6 @@ from lab.experiments.needed_heads.measure import (
 )
 from lab.experiments.needed_heads.page import why_of
 from lab.experiments.needed_heads.pruning import by_importance, importance
-from lab.experiments.needed_heads.sample import ABLATED
 from lab.models.interventions import Head, Interventions
 from lab.models.jobs import Stopped
 from lab.models.loading import LoadedModel, load_model

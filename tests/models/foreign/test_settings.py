@@ -16,7 +16,7 @@ import pytest
 from transformers.activations import ACT2FN
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
-from lab.models.families.fields import ONLY
+from lab.models.families.family import ONLY
 from lab.models.families.registry import FAMILIES
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint

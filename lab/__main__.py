@@ -12,7 +12,7 @@ from pathlib import Path
 import lab
 from lab.course.feedback import WrongAddress, feedback_address
 from lab.course.pages import home
-from lab.models.folders import VARIABLE, listed
+from lab.models.catalogue import VARIABLE, listed
 
 _HERE = ("localhost", "127.0.0.1", "::1")  # addresses at which nobody else on the network reaches the lab
 _OPTION = re.compile(r"--[a-z]+\.[A-Za-z.]+(=|$)")  # one of Streamlit's: a section and a name

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from http.client import HTTPException
 
 from lab.course.feedback import WrongAddress, feedback_address
-from lab.models.catalogue import CATALOGUE, DEFAULT_MODEL, EMBEDDED, is_sound, ships
-from lab.models.folders import VARIABLE, listed
+from lab.models.catalogue import CATALOGUE, DEFAULT_MODEL, EMBEDDED, VARIABLE, is_sound, listed, ships
 from lab.rooms.database import Unreachable, default_url, look
 from lab.text.bundled import TextsMissing, bundled_sentences
 

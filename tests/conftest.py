@@ -75,7 +75,7 @@ def charts_are_checked() -> None:
     plain.CHECKED = True
 
 
-# The runs of toys hold their toys, which are small (lab/toy/run_of_toy.py).
+# The runs of toys hold their toys, which are small (lab/toy/models.py).
 _MAY_HOLD = {"number_run"}
 
 

@@ -136,9 +136,9 @@ def test_a_step_is_one_file_and_one_line(copy: Path, run: Run) -> None:
         '"""The longest key: the token whose key is longest."""\n\n'
         "from __future__ import annotations\n\nfrom dataclasses import dataclass\n\n"
         "from lab.course.words import named\nfrom lab.lessons.self_attention import LESSON\n"
-        "from lab.questions.asking import asks\nfrom lab.questions.basis import derivable\n"
-        "from lab.questions.kinds import ranked\n"
-        "from lab.ui.frame.closing import meaning\nfrom lab.ui.quiz.step_questions import predict\n\n\n"
+        "from lab.questions.asking import asks\n"
+        "from lab.questions.question import ranked\n"
+        "from lab.ui.screen import meaning\nfrom lab.ui.quiz.step_questions import predict\n\n\n"
         "@dataclass(frozen=True)\nclass Longest:\n    key: str\n    length: float\n\n\n"
         "def longest(spot):\n    lengths = spot.traced.key[spot.head].norm(dim=-1)\n"
         "    return Longest(named(spot.trace, int(lengths.argmax())), float(lengths.max()))\n\n\n"
@@ -166,7 +166,7 @@ assert "Which key is longest?" in words(at)
 assert "The longest key is" in words(at)
 from lab.course.pages import lesson_of
 from lab.lessons.open_lesson import askings
-from lab.questions.spot import Spot
+from lab.questions.asking import Spot
 import lab
 spot = Spot.of(lab.trace(lab.load_model("lab-bert"), "She gave her brother the book."))
 asked = {each.id: each for asking in askings(lesson_of("self-attention")) if (each := asking(spot))}
@@ -192,8 +192,8 @@ def test_a_lesson_is_a_folder_two_lines_and_its_words(copy: Path, run: Run) -> N
         "utf-8",
     )
     (folder / "count.py").write_text(
-        "import streamlit as st\n\nfrom lab.questions.asking import asks\nfrom lab.questions.basis import derivable\n"
-        "from lab.questions.question import Option, Question\nfrom lab.ui.frame.header import idea\n\n"
+        "import streamlit as st\n\nfrom lab.questions.asking import asks\n"
+        "from lab.questions.question import Option, Question, derivable\nfrom lab.ui.frame.header import idea\n\n"
         "@asks(basis=derivable('tokenization', 'tokens', 'the tokens'), hint='Count again.')\n"
         "def how_many(spot):\n    n = len(spot.trace)\n"
         "    options = tuple(Option(str(n + i), 'Counted.', correct=i == 0) for i in range(3))\n"
@@ -245,7 +245,7 @@ assert shell.sections()["Lessons"][-2:] == ["12 · Counting", "The story in pict
 def test_a_view_of_a_bench_is_a_file_and_a_line(copy: Path, run: Run) -> None:
     folder = copy / "lab/benches/flow"
     (folder / "looks_most.py").write_text(
-        "from lab.ui.frame.closing import meaning\nfrom lab.ui.sentence import show_sentence\n\n"
+        "from lab.ui.screen import meaning\nfrom lab.ui.sentence import show_sentence\n\n"
         "def said(view):\n    weights = view.trace.layer(view.layer).attention.mean(dim=0)[view.token]\n"
         "    return f'{view.name(view.token)} looks most at {view.name(int(weights.argmax()))}.'\n\n"
         "def show(view):\n    show_sentence(view.trace, view.token)\n    meaning(said(view))\n",

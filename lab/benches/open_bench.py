@@ -7,7 +7,7 @@ from types import ModuleType
 
 from lab.course.pages import Bench, bench_of
 from lab.ui import shell
-from lab.ui.step_files import file_of
+from lab.ui.play import file_of
 
 VIEW = "view"  # the file of a bench without steps
 

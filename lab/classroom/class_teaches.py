@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.tasks.few_examples import of_new
-from lab.analysis.tasks.halves import Halves, halves
+from lab.analysis.tasks.few_examples import Halves, halves, of_new
 from lab.analysis.tasks.sentence_vectors import brief, encoded
 from lab.charts.base.chart_table import to_csv
 from lab.course.words import escaped, number_of, plain, quoted
@@ -27,10 +26,10 @@ from lab.rooms.server import server
 from lab.rooms.states import Phase
 from lab.ui import runs
 from lab.ui.drawing import file
-from lab.ui.page_table import show_table
 from lab.ui.parameters import MODEL
 from lab.ui.room.picture import picture
 from lab.ui.room.teacher_steps import SAID, change, put
+from lab.ui.screen import show_table
 
 _LABELS, _NEW, _PICKED = "_class.labels", "_class.new", "_class.picked"
 _WRONG = "_class.wrong"  # says what is wrong with the labels

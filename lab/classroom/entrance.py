@@ -17,7 +17,7 @@ from lab.rooms.rooms import NoSuchRoom
 from lab.rooms.server import server
 from lab.ui import parameters
 from lab.ui.address import absolute, dropped, is_only_here
-from lab.ui.room.opening import open_room
+from lab.ui.room.here import open_room
 from lab.ui.room.seat import keep_key, rooms_kept
 from lab.ui.room.teacher_steps import show_said
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from lab.classroom import class_teaches, kept
+from lab.classroom import class_teaches, printed
 from lab.figures.room import NAMES
 from lab.questions.question import Question, lettered
 from lab.rooms.database import Unreachable
@@ -18,7 +18,7 @@ from lab.rooms.states import ROUND, Phase
 from lab.ui.quiz.question_on_screen import list_options
 from lab.ui.room import room_question
 from lab.ui.room.here import AWAY
-from lab.ui.room.room_look import style
+from lab.ui.room.room_question import style
 from lab.ui.room.seat import stand_up
 from lab.ui.room.teacher_steps import show_said
 
@@ -161,7 +161,7 @@ def _offer_page(code: str, seat: str) -> None:
     """Offer a page to keep: what was asked and answered, which is deleted here with the room."""
 
     def made() -> str:
-        return kept.page(server().rooms.history(code, seat))
+        return printed.page(server().rooms.history(code, seat))
 
     label, name = "Keep my answers", "inside-bert-answers.html"
     st.download_button(label, made, name, "text/html", on_click="ignore", icon=":material/download:")

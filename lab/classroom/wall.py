@@ -18,7 +18,7 @@ from lab.rooms.states import ROUND, Phase
 from lab.ui.room import room_question
 from lab.ui.room.bar import clock
 from lab.ui.room.picture import show_picture
-from lab.ui.room.room_look import style
+from lab.ui.room.room_question import style
 
 _NAMES = {
     Phase.OPEN: "Round 1: everybody alone",

@@ -1,4 +1,4 @@
-"""Embeddings: the vectors that are added, their sum dimension by dimension, and its LayerNorm."""
+"""Embeddings: the vectors that are added, their sum dimension by dimension, its LayerNorm, words of like vectors."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from numpy.typing import NDArray
 
 from lab.analysis.heads.one_row import window
 from lab.analysis.layers.embeddings import SUMMANDS, parts, worked_dimension
-from lab.charts.base.axes import Axis, span
+from lab.analysis.words.neighbours import Neighbours, nearest_in_table
+from lab.charts.base.axes import Axis, Scale, span
+from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap
-from lab.charts.cells.strips import VALUE, strips
+from lab.charts.cells.slices import VALUE, strips
+from lab.charts.marks.bars import bars
 from lab.figures.trace_axes import tokens
 from lab.models.trace import Trace
 from lab.toy.models import CONSTRUCTED, dimension_labels
@@ -97,3 +100,26 @@ def _from_to(shown: slice) -> str:
 
 def _outlined(dimension: int | None, shown: slice) -> int | None:
     return dimension - shown.start if dimension is not None and shown.start <= dimension < shown.stop else None
+
+
+NEAREST = 8
+NAMED = 3  # the number of neighbours that a sentence names; the figure shows more
+
+
+def in_table(traced: Trace, token: int) -> Neighbours:
+    """The words whose rows of the token table are most like the row of ``token``."""
+    return nearest_in_table(traced.model, traced.token_ids[token], NEAREST)
+
+
+def near_in_table(traced: Trace, token: int) -> Figure:
+    """Draw the bars of :func:`in_table`; the dashed line is the mean of all.
+
+    Raises ValueError if no other word exists.
+    """
+    return _bars(in_table(traced, token), f"Words most similar to {traced.labels[token]}, in the token table")
+
+
+def _bars(found: Neighbours, title: str) -> Figure:
+    values = [each.cosine for each in found.nearest]
+    scale = Scale("Cosine", (min(0.0, found.mean, *values), 1.0), ".2f")
+    return bars([each.word for each in found.nearest], values, scale, title=title, reference=found.mean)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from lab.analysis.flow.influence import Reading, links, tree_down, tree_within
 from lab.analysis.flow.maps import layer_maps, rollout_after
-from lab.analysis.flow.reading import Reading, links, tree_down, tree_within
 from lab.analysis.heads.one_row import window
 from lab.analysis.heads.values import Weights, is_causal
 from lab.charts.base.axes import Scale

@@ -11,7 +11,7 @@ from lab.analysis.flow.arriving import Arriving, arriving
 from lab.analysis.flow.cuts import Cuts, cut_run
 from lab.analysis.layers.lens import first_read, likeliest_after
 from lab.analysis.words.masking import is_hidden
-from lab.charts.base.labels import visible
+from lab.charts.base.axes import visible
 from lab.charts.components.word_forms_picture import FROM, LEADS, PLAIN, WORD, Spans
 from lab.course.words import percent
 from lab.models.encoding import word_of

@@ -12,7 +12,7 @@ from lab.analysis.heads.values import is_causal
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
-from lab.charts.marks.marked import marked_lines
+from lab.charts.marks.lines import marked_lines
 from lab.figures.trace_axes import layers_and_heads
 from lab.models.trace import Trace
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.analysis.heads.one_row import attention_map, window
-from lab.charts.base.labels import direction
+from lab.charts.base.axes import direction
 from lab.charts.components.sentence_control import Relation, SentenceRow
 from lab.models.trace import Trace
 

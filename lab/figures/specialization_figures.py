@@ -17,7 +17,7 @@ from lab.analysis.heads.specialization import (
     specialization,
 )
 from lab.analysis.heads.values import Values
-from lab.charts.base.labels import visible
+from lab.charts.base.axes import visible
 from lab.charts.base.plotted import Plotted
 from lab.charts.cells.categories import Category, CategoryMap, category_map
 from lab.charts.marks import radar_marks

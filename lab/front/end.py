@@ -14,7 +14,7 @@ from lab.front.story_pictures import show_story
 from lab.models.encoding import TextError
 from lab.questions.progress import LearnerProgress
 from lab.ui import address, selection, shell
-from lab.ui.frame.paper import EMBEDDED, HOW_TO_PRINT, ON_PAPER, SHEET
+from lab.ui.frame.look import EMBEDDED, HOW_TO_PRINT, ON_PAPER, SHEET
 from lab.ui.frame.way_buttons import is_done, next_on, open_stage
 from lab.ui.parameters import BLANK_TEXT, MODEL, WAY
 from lab.ui.quiz.question_on_screen import progress

@@ -12,7 +12,7 @@ from lab.analysis.words.masking import asked_run
 from lab.analysis.words.predictions import Prediction, candidate, prediction_at
 from lab.charts.base.colour import CHOSEN
 from lab.charts.components.word_forms_picture import OnPage
-from lab.course.sentences.first import FIRST, First
+from lab.course.sentences.examples import FIRST, First
 from lab.course.words import escaped, percent
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.encoding import TextError
@@ -21,10 +21,10 @@ from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.download_offer import available
+from lab.ui.parameter_kinds import say_shortened, shorten
 from lab.ui.parameters import BLANK_TEXT, MODEL
 from lab.ui.shared.unreadable_text import say_unreadable
 from lab.ui.shared.word_forms import show_word_forms
-from lab.ui.typed import say_shortened, shorten
 
 _PICKED, _GUESS, _OWN, _TYPED, _SHOWN = "_first_picked", "_first_guess", "_first_own", "_first_typed", "_first_shown"
 _OWN_SENTENCE = "Your own …"

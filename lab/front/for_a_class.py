@@ -17,8 +17,7 @@ from lab.charts.components.word_forms_picture import LEADS
 from lab.charts.marks.bars import bars
 from lab.course.words import named, percent, quoted
 from lab.models.trace import Trace
-from lab.questions.kinds import which_holds
-from lab.questions.question import MARGIN, Option, Question
+from lab.questions.question import MARGIN, Option, Question, which_holds
 from lab.ui.parameters import BLANK_TEXT
 from lab.ui.room.ask_class import offer
 

@@ -7,14 +7,14 @@ from typing import Literal
 import streamlit as st
 
 from lab.course.pages import BENCHES, GLOSSARY_PAGE, LESSONS, MODELS_PAGE, ROOM_PAGE, number, page_of, page_path
-from lab.course.sentences.first import FIRST
+from lab.course.sentences.examples import FIRST
 from lab.course.ways import NAMES, SHORT, WHOLE, way
 from lab.course.words import escaped
 from lab.front import first_minute, for_a_class
 from lab.front.first_minute import FirstMinute
 from lab.models.catalogue import card
 from lab.ui import progress_view, shell, teaching
-from lab.ui.frame.feedback_link import show_feedback
+from lab.ui.frame.header import show_feedback
 from lab.ui.frame.way_buttons import is_done, next_on, open_stage
 from lab.ui.parameters import BLANK_TEXT, WAY
 from lab.ui.quiz.question_on_screen import progress

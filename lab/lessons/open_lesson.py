@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lab.course.pages import LESSONS, Lesson, lesson_of, number
 from lab.ui import shell
-from lab.ui.step_files import file_of
+from lab.ui.play import file_of
 
 if TYPE_CHECKING:
     from lab.questions.asking import Asking

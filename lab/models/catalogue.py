@@ -1,4 +1,4 @@
-"""The catalogue of models, and the checksums of the weights that ship, by which a damaged file is found.
+"""The catalogue of models, the operator's folders, and the checksums by which a damaged file of weights is found.
 
 It imports nothing heavy, so a page may list the models without torch. In lab/models/embedded, ``sha256sum --check
 SHA256SUMS`` checks the weights with the system's own tool.
@@ -7,8 +7,9 @@ SHA256SUMS`` checks the weights with the system's own tool.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -148,3 +149,36 @@ def is_sound(embedded: Path, model_id: str) -> bool:
     except OSError:
         return False
     return recorded(embedded).get(model_id, found) == found
+
+
+VARIABLE = "LAB_MODELS"
+
+
+def listed() -> tuple[Path, ...]:
+    """Return the folders in ``LAB_MODELS=/a/folder:/another``, each once."""
+    named = [path for path in os.environ.get(VARIABLE, "").split(os.pathsep) if path]
+    # os.path leaves a home that it does not know as it is, where pathlib raises an error on every page.
+    return tuple(dict.fromkeys(Path(os.path.expanduser(path)).absolute() for path in named))  # noqa: PTH111
+
+
+def by_name(folders: Iterable[Path]) -> dict[str, Path]:
+    """Return folders by their names.
+
+    Folders of one name, and a folder with the name of a model that ships, also have as much of their path in the name
+    as tells them apart: "run_a/checkpoint-500".
+
+    >>> list(by_name([Path("/run_a/last"), Path("/run_b/last"), Path("/models/mine")]))
+    ['run_a/last', 'run_b/last', 'mine']
+    """
+    every = tuple(folders)
+    return {_name(folder, every): folder for folder in every}
+
+
+def _name(folder: Path, every: tuple[Path, ...]) -> str:
+    def taken(length: int) -> bool:
+        entry = card("/".join(folder.parts[-length:]))
+        alike = sum(other.parts[-length:] == folder.parts[-length:] for other in every)
+        return alike > 1 or (entry is not None and ships(entry))
+
+    shortest = next((length for length in range(1, len(folder.parts)) if not taken(length)), len(folder.parts))
+    return "/".join(folder.parts[-shortest:])

@@ -1,4 +1,4 @@
-"""Models from the Hugging Face Hub, whose size is checked before anything is downloaded."""
+"""Models from the Hugging Face Hub: their size is checked first, then they are downloaded in the background."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from huggingface_hub import HfApi, snapshot_download
 from huggingface_hub.errors import HfHubHTTPError, HTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
 from tqdm.auto import tqdm
 
+from lab.models import jobs
 from lab.models.catalogue import ModelCard, ModelUnavailable
+from lab.models.jobs import Job, Watcher
 
 # The files to request. Files of these kinds cannot contain a pickle or code.
 WANTED = (
@@ -137,3 +139,25 @@ def download(entry: ModelCard, seen: Seen = lambda arrived, planned: None) -> Pa
         raise _unavailable(entry, error) from error
     except OSError as error:
         raise ModelUnavailable(f"{entry.title} could not be stored here: {error.strerror or error}.") from error
+
+
+def start(entry: ModelCard, watcher: Watcher | None = None) -> Job:
+    """Begin the download of ``entry``, or join the download if it is already running.
+
+    Parts of a stopped download are kept and not fetched again. It goes on even if the ``watcher`` leaves the lab.
+    """
+
+    def fetch(job: Job) -> None:
+        download(entry, job.tell)
+
+    return jobs.start(key_of(entry.id), fetch, ModelUnavailable, watcher)
+
+
+def running(model_id: str) -> Job | None:
+    """Return the running or failed download of a model; None if there is none, or if the download is complete."""
+    return jobs.running(key_of(model_id))
+
+
+def key_of(model_id: str) -> str:
+    """The key of the job that downloads a model."""
+    return f"download {model_id}"

@@ -1,12 +1,59 @@
-"""A question: its options, each with its reason, what it is about, and the picture that may travel with it."""
+"""A question: its options, each with its reason, what it rests on, and the picture that may travel with it.
+
+A question that rests on nothing can only be guessed, so a step's file cannot ask it.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from lab.course.words import with_minus
+
+Kind = Literal["derivable", "bet", "own"]
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What the answer to a question rests on. Made by :func:`derivable`, :func:`bet` or :func:`own`.
+
+    Attributes
+    ----------
+    kind
+        ``derivable``: what is on screen, or was in an earlier step, is enough. ``bet``: people believe two or three
+        things, and the answer decides between them. ``own``: the learner makes something, and the lab looks at it.
+    of
+        Derivable: the ids of lesson and step, and the figure or the sentence there. A bet: the beliefs. The learner's
+        own: what is wanted.
+    """
+
+    kind: Kind
+    of: tuple[str, ...]
+
+
+def derivable(lesson: str, step: str, shown: str) -> Basis:
+    """The answer follows from what a step shows: ``shown`` names its figure or its sentence."""
+    return Basis("derivable", (lesson, step, shown))
+
+
+def bet(*beliefs: str) -> Basis:
+    """The answer decides between two or three beliefs, each a sentence that somebody may hold.
+
+    Raises ValueError for another number of beliefs.
+    """
+    if not 2 <= len(beliefs) <= 3:
+        raise ValueError(f"A bet is between two or three beliefs, not {len(beliefs)}.")
+    return Basis("bet", beliefs)
+
+
+def own(wanted: str) -> Basis:
+    """The learner makes something that shows what is ``wanted``, and the lab looks whether it does."""
+    return Basis("own", (wanted,))
+
 
 MARGIN = 0.05
 # The most characters of a picture, which every phone of a class fetches.
@@ -204,3 +251,38 @@ def selected(questions: Sequence[Question | None], most: int, seed: int = 0) -> 
     if seed:
         random.Random(f"{seed} {[question.prompt for question in asked]}").shuffle(asked)
     return [reordered(question, seed) for question in asked[:most]]
+
+
+def which_holds(id: str, prompt: str, why: str, outcomes: Mapping[str, bool], *, mixed: bool = False) -> Question:
+    """Ask which of ``outcomes`` is true; one explanation serves all options.
+
+    Outcomes that have an order keep it. All others must be ``mixed``, so that the right one is not always the first.
+    """
+    options = tuple(Option(text, why, correct=right) for text, right in outcomes.items())
+    return shuffled(id, prompt, options) if mixed else Question(id, prompt, options)
+
+
+def rises_or_falls(change: float) -> dict[str, bool]:
+    """The possible outcomes of a change of a probability, for :func:`which_holds`."""
+    rises, falls = change > MARGIN, change < -MARGIN
+    same = not (rises or falls)
+    return {"It rises by more than 0.05": rises, "It stays within 0.05": same, "It falls by more than 0.05": falls}
+
+
+def ranked(
+    id: str,
+    prompt: str,
+    values: Sequence[float],
+    name: Callable[[int], str],
+    why: Callable[[int, int], str],
+) -> Question | None:
+    """Ask which of ``values`` is the largest; the wrong options are the next three.
+
+    ``name(index)`` names a value, and ``why(index, best)`` explains it. None without a clear winner, so that no two
+    options are right.
+    """
+    if clear_winner(values) is None:
+        return None
+    order = sorted(range(len(values)), key=lambda i: -values[i])[:4]
+    options = [Option(name(i), with_minus(why(i, order[0])), correct=i == order[0]) for i in order]
+    return shuffled(id, prompt, options)

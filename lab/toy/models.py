@@ -18,13 +18,14 @@ from torch import Tensor
 
 from lab.models.families.registry import read_weights
 from lab.models.loading import Checkpoint, LoadedModel
+from lab.models.memo import once
+from lab.models.trace import Trace, trace
 from lab.models.weights import EmbeddingWeights, LayerWeights, Norm
 from lab.toy.data import letter
 from lab.toy.settings import check_settings
 
 if TYPE_CHECKING:
     import pandas as pd
-
 
 RANDOM = "toy-random"
 CONSTRUCTED = "toy-constructed"
@@ -299,3 +300,12 @@ def recut(model: LoadedModel, heads: int) -> LoadedModel:
     weights = read_weights(config, tensors)
     made: Any = model.made and partial(cast("Any", recut), model.made, heads)
     return LoadedModel(f"{model.id}, {heads} heads", weights, model.tokenizer, Checkpoint(config, tensors), made)
+
+
+@once
+def number_run(toy: LoadedModel, sentence: str, pair: str | None = None) -> Trace:
+    """Run a toy on one sentence, or on two as a pair, by the same forward pass as for any other text.
+
+    The cached run keeps the toy, which is small, in memory until the run is dropped.
+    """
+    return trace(toy, sentence, pair)

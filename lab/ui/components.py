@@ -1,18 +1,22 @@
-"""Put a hand-written component of :mod:`lab.charts.components` on the page."""
+"""Put a hand-written component of :mod:`lab.charts.components` on the page, with its ways to the lessons."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
 from lab.charts.components import javascript, style
+from lab.charts.components.machine_picture import LessonDoor
 from lab.charts.components.tree_picture import TreeChart
-from lab.ui import taking
+from lab.course.pages import LESSONS, Lesson, number
+from lab.ui import selection, taking
 from lab.ui.drawing import framed, show_numbers
+from lab.ui.selection import Selection
 
 
 def mount(
@@ -59,3 +63,15 @@ def _component(name: str) -> ComponentRenderer:
 
 def _rerun() -> None:
     """Do nothing: a state without a callback is not reported at all."""
+
+
+def doors_at(stop: str, now: Selection, here: str = "") -> list[LessonDoor]:
+    """The ways to the lessons about a stop, for the selection ``now``; ``here`` is the id of the lesson on screen."""
+    return [door_to(lesson, now, here) for lesson in LESSONS if lesson.stop == stop]
+
+
+def door_to(lesson: Lesson, now: Selection, here: str = "") -> LessonDoor:
+    """The way to a lesson, with an address for readers who open the lesson in a new tab."""
+    query = urlencode(selection.link(lesson, now))
+    address = f"{lesson.slug}?{query}" if query else lesson.slug
+    return LessonDoor(lesson.id, number(lesson), lesson.title, address, lesson.id == here)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from lab.course.words import escaped
-from lab.models import downloads
+from lab.models import hub
 from lab.models.catalogue import ModelUnavailable, card
 from lab.models.config import CheckpointError
 from lab.ui import runs
@@ -51,10 +51,10 @@ def offer(model_id: str, megabytes: int, instead: str) -> None:
 
     Until it is, the page shows the model ``instead``.
     """
-    found = downloads.running(model_id)
+    found = hub.running(model_id)
     error = None if found is None else found.error
     failed = error is not None and _asked(model_id) in st.session_state
-    left = has_left(downloads.key_of(model_id))
+    left = has_left(hub.key_of(model_id))
     if found is not None and error is None and not left:
         _progress(model_id)
     else:
@@ -83,7 +83,7 @@ def _start(model_id: str) -> None:
     entry = card(model_id)
     if entry is not None and model_id in runs.model_ids() and runs.downloads_allowed():
         st.session_state[_asked(model_id)] = True
-        join(downloads.start(entry, this_visit()))
+        join(hub.start(entry, this_visit()))
 
 
 def _asked(model_id: str) -> str:
@@ -97,7 +97,7 @@ def _progress(model_id: str) -> None:
 
     When the download is over or has failed, the whole page runs again.
     """
-    found = downloads.running(model_id)
+    found = hub.running(model_id)
     if found is None or found.error is not None:
         st.rerun()
     found.watch(this_visit())

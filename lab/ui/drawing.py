@@ -14,8 +14,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from lab.charts.base.chart_table import to_csv
-from lab.charts.base.figure import Figure
-from lab.charts.base.picture_file import drawable, png, svg
+from lab.charts.base.figure import Figure, drawable, png, svg
 from lab.charts.base.plotted import Plotted
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.kept.keepable import Keepable

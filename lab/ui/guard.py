@@ -6,6 +6,8 @@ it when somebody first opens a page.
 
 from __future__ import annotations
 
+import ctypes
+import platform
 from urllib.parse import parse_qsl, urlencode
 
 from streamlit import net_util
@@ -14,8 +16,6 @@ from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
-
-from lab.ui import memory
 
 # The most bytes that all controls of a page may send. The largest report has 100,000 characters (lab/ui/reports.py).
 MOST_BYTES = 600_000
@@ -33,7 +33,7 @@ _MOST_PARTS = 20_000
 
 def guard() -> None:
     """Let this process ask nobody outside, drop what no page sends, and give memory back; once is enough."""
-    memory.give_back()
+    give_back()
     net_util.get_external_ip = _no_address
     if AppSession.handle_backmsg is not _handle_bounded:
         AppSession.handle_backmsg = _handle_bounded  # type: ignore[method-assign]
@@ -94,3 +94,30 @@ def _drop(self: MemoryUploadedFileManager, session_id: str, file: UploadedFileRe
     ``server.maxUploadSize = 0`` makes Streamlit refuse files with content, but any session may still send any number of
     empty files with names of up to a megabyte, and Streamlit keeps these files.
     """
+
+
+# mallopt(3): a block of at least this size is mapped by itself, and unmapped when it is freed; and how many heaps there
+# are. Without a limit, threads get up to eight heaps a core, and each keeps what it has once needed.
+_M_MMAP_THRESHOLD, _LARGE = -3, 1_000_000
+_M_ARENA_MAX, _HEAPS = -8, 2
+
+
+def give_back() -> None:
+    """Keep glibc from raising its threshold to 32 MB, after which freed tensors stay with the process, in pieces.
+
+    With a text of 512 tokens, this cuts the server's peak memory to three quarters. Other systems: no effect. Call it
+    before threads begin: heaps that are there stay.
+    """
+    if _glibc():
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE)
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, _HEAPS)
+
+
+def trim() -> None:
+    """Give back the free memory between small blocks: after a text of 512 tokens, some 50 MB within 5 ms."""
+    if _glibc():
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def _glibc() -> bool:
+    return platform.libc_ver()[0] == "glibc"

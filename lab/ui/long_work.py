@@ -18,7 +18,7 @@ from lab.models import jobs
 from lab.models.batches import ProgressFunction
 from lab.models.cores import COUNT, give_way, one_core, step_back
 from lab.models.jobs import Job, Pool, TooMany
-from lab.ui.memory import trim
+from lab.ui.guard import trim
 from lab.ui.visitor import Visitor, this_visitor
 
 _POLL = 1.0  # seconds

@@ -35,19 +35,17 @@ from lab.models.trace import Trace
 from lab.ui import address, download_offer, parameters, runs, selection, shell, sidebar, teaching
 from lab.ui.chosen_tokens import FirstHead, begin
 from lab.ui.frame import strip
-from lab.ui.frame.closing import offer_back, papers, way_to
-from lab.ui.frame.feedback_link import show_feedback
-from lab.ui.frame.header import Header, draw_header, say_time
+from lab.ui.frame.header import Header, draw_header, say_time, show_feedback
 from lab.ui.frame.proof_badge import show_proof
 from lab.ui.frame.way_buttons import draw_dots, draw_way_on
 from lab.ui.parameters_of_a_run import Counted
 from lab.ui.quiz.done import begin_step, look_for_use, step_on_screen, went_on
 from lab.ui.quiz.question_on_screen import progress
 from lab.ui.quiz.step_questions import keep_place
+from lab.ui.screen import offer_back, papers, say, way_to
 from lab.ui.selection import Selection
 from lab.ui.shared.machine import open_machine
 from lab.ui.shared.unreadable_text import say_unreadable
-from lab.ui.terms import say
 from lab.ui.texts import COURSE, show_switch, whose
 
 _PLAIN = Interventions()

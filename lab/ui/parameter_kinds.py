@@ -1,6 +1,9 @@
 """The kinds of URL parameters: each reads its value from a link, says what it refuses, and draws its widget.
 
 Parameters whose range depends on a run of the model are in :mod:`lab.ui.parameters_of_a_run`.
+
+Fields for text have no ``max_chars``: Streamlit's browser part ignores a longer paste without a word (streamlit
+1.67). Text beyond the limit is left out, and the page says so.
 """
 
 from __future__ import annotations
@@ -13,8 +16,8 @@ from typing import Any, Generic, Literal, TypeVar
 
 import streamlit as st
 
-from lab.models.encoding import clean
-from lab.ui.typed import say_shortened, shorten
+from lab.models.encoding import clean, with_masks
+from lab.ui.guard import LONGEST
 
 T = TypeVar("T", bound=str | int | float)
 Width = int | Literal["stretch"]
@@ -258,3 +261,27 @@ class Fraction(Parameter[float]):
         """Draw the slider."""
         value = st.slider(label, self.least, self.most, self.default, step, **self._bound())
         return min(self.most, max(self.least, float(value)))
+
+
+_TYPED = "_characters_typed."
+
+
+def shorten(key: str, longest: int, blanks: bool = False) -> None:
+    """Shorten the text in the field of this ``key`` to ``longest`` characters; for a callback of the field.
+
+    With ``blanks``, write a blank that is typed as "_" or "▢" as the mask.
+    """
+    text = st.session_state[key]
+    st.session_state[_TYPED + key] = len(text)
+    kept = with_masks(text[:longest]) if blanks else text[:longest]
+    if kept != text:
+        st.session_state[key] = kept[:longest]
+
+
+def say_shortened(key: str, longest: int) -> None:
+    """Say under a field that :func:`shorten` has left out a part of the text, while this text is in the field."""
+    typed = st.session_state.get(_TYPED + key, 0)
+    if typed > longest and len(st.session_state[key]) == longest:
+        most = " or more" if typed >= LONGEST else ""
+        read = f"The lab reads the first {longest:,}; the rest was left out."
+        st.caption(f"The text had {typed:,} characters{most}. {read}")

@@ -1,9 +1,12 @@
-"""Run a lesson: its input, the row of steps, the step on screen, questions from earlier lessons, the proof."""
+"""Run a lesson: its input, the file and the screen of a step, questions from earlier lessons, the proof."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
@@ -17,7 +20,7 @@ from lab.ui.drawing import take_click
 from lab.ui.page import LessonPage, OpenPage, open_lesson
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import MODE, TOY
-from lab.ui.quiz.returning import bring_back
+from lab.ui.quiz.draw_check import bring_back
 from lab.ui.shared.one_head import OneHead
 from lab.ui.toys.toy_controls import TOY_STEPS, ToySteps, toy_trace
 
@@ -145,3 +148,17 @@ def _play(
     page.next_step(names, more)
     page.finish()
     return proven
+
+
+def file_of(step: str, page: str, folder: ModuleType, record: str) -> ModuleType:
+    """Import the file that shows a step of a page: it is named after the step's id, in the ``folder`` of the record.
+
+    Raises ValueError, with the gap, for a step without a file, and for a file that shows nothing.
+    """
+    name = step.replace("-", "_")
+    if find_spec(f"{folder.__name__}.{name}") is None:
+        raise ValueError(f"{page}: the step {step} has no file {name}.py beside {record}.")
+    found = import_module(f"{folder.__name__}.{name}")
+    if not callable(getattr(found, "show", None)):
+        raise ValueError(f"{page}: {name}.py has no function show(view), which draws the step {step}.")
+    return found

@@ -12,8 +12,7 @@ from lab.questions.progress import Answer
 from lab.ui import chosen_tokens, parameters, runs, selection
 from lab.ui.quiz.from_file import offer_file
 from lab.ui.quiz.keeping import start_afresh
-from lab.ui.quiz.on_screen import about
-from lab.ui.quiz.question_on_screen import progress
+from lab.ui.quiz.question_on_screen import about, progress
 
 
 def checks_badge(lesson: Lesson) -> None:

@@ -24,14 +24,15 @@ from lab.models.catalogue import (
     EMBEDDED,
     ModelCard,
     ModelUnavailable,
+    by_name,
     card,
     is_sound,
+    listed,
     ships,
     twin_of,
 )
-from lab.models.folders import by_name, listed
 from lab.text.tags.pipeline import PipelineUnavailable, pipeline
-from lab.ui import memory
+from lab.ui import guard
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -240,7 +241,7 @@ def proof(traced: Trace) -> Proof:
     before, first = len(sys.modules), traced not in _proven
     proven = proof_of(traced)
     if first and len(traced) > _LONG:
-        memory.trim()
+        guard.trim()
     if len(sys.modules) > before:  # a family's first proof imports its classes
         settle()
     _proven.add(traced)

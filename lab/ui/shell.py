@@ -22,7 +22,6 @@ from lab.text.bundled import TextsMissing
 from lab.ui import address, parameters, runs, selection, sidebar, taking, teaching
 from lab.ui.drawing import forget_figures
 from lab.ui.frame import strip
-from lab.ui.frame.closing import leave_what_was_tried
 from lab.ui.frame.look import style
 from lab.ui.guard import guard
 from lab.ui.parameter_kinds import drawn
@@ -32,7 +31,7 @@ from lab.ui.room.here import code_here
 from lab.ui.room.seat import keep_in_browser as keep_seat
 from lab.ui.room.seat import key_of
 from lab.ui.room.waiting import waits
-from lab.ui.terms import forget_marks
+from lab.ui.screen import forget_marks, leave_what_was_tried
 from lab.ui.texts import own_texts
 from lab.ui.turns import PAGES
 

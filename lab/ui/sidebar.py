@@ -13,7 +13,7 @@ from lab.course.sentences.examples import EXAMPLES, Example, example_of
 from lab.models.catalogue import twin_of
 from lab.toy.tasks import task_named
 from lab.ui import parameters, runs, teaching
-from lab.ui.frame.closing import tries_a_text
+from lab.ui.screen import tries_a_text
 from lab.ui.texts import begin, pass_by, use_texts
 from lab.ui.toys.controls import OWN_CONTROLS, heads, numbers
 from lab.ui.toys.toy_runs import ask_for_training

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from lab.charts.base.labels import visible
+from lab.charts.base.axes import visible
 from lab.charts.kept.keepable import Keepable
 from lab.course.words import plain
 from lab.ui import address

@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from lab.models.catalogue import DEFAULT_MODEL
-from lab.ui.parameter_kinds import Parameter
+from lab.ui.parameter_kinds import Parameter, shorten
 from lab.ui.parameters import (
     DEFAULT_TEXT,
     HEAD,
@@ -28,7 +28,6 @@ from lab.ui.parameters import (
     TOKEN,
     TOY,
 )  # fmt: skip
-from lab.ui.typed import shorten
 
 COURSE, YOURS = "Course", "Yours"
 _BEGUN = "_first_text"  # the texts with which a page began

@@ -13,7 +13,7 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from benchmarks.server import HOME, running_lab
-from lab.course.sentences.first import FIRST
+from lab.course.sentences.examples import FIRST
 from tests.browser.harness import View, chromium, visit, wait_idle
 
 WIDE, HIGH = 1280, 800

@@ -9,9 +9,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from benchmarks.server import Lab
-from lab.analysis.flow.influence import Tree, influence_tree
+from lab.analysis.flow.influence import Reading, Tree, influence_tree
 from lab.analysis.flow.maps import layer_maps
-from lab.analysis.flow.reading import Reading
 from lab.figures.flow import influence
 from tests.browser.harness import BADGE, EXTREMES, PHONE, View, wait_idle
 from tests.browser.stage import Stage, run

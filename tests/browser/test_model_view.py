@@ -16,8 +16,8 @@ import pytest
 from playwright.sync_api import FloatRect, Page, expect
 
 from benchmarks.server import Lab
+from lab.analysis.heads.comparing import Thumbnails
 from lab.analysis.heads.patterns import trace_patterns
-from lab.analysis.heads.thumbnails import Thumbnails
 from lab.benches.model_view.view import all_heads
 from lab.charts.components.model_view import Frames, ModelView
 from lab.evidence.notable import shipped

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from benchmarks.server import Lab
-from lab.course.sentences.first import FIRST
+from lab.course.sentences.examples import FIRST
 from lab.figures.forming_word import word_forms
 from tests.browser.accessibility import each_scheme, violations
 from tests.browser.harness import EXTREMES, PHONE, View, wait_idle

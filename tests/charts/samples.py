@@ -16,17 +16,15 @@ from numpy.typing import NDArray
 import lab
 from lab.charts.base.axes import Axis, AxisPlaces, Scale
 from lab.charts.base.figure import Figure
-from lab.charts.cells.activations import activations
 from lab.charts.cells.heatmap import heatmap
 from lab.charts.cells.product import Matrix, product
+from lab.charts.cells.slices import activations, strips
 from lab.charts.cells.small_maps import small_maps
-from lab.charts.cells.strips import strips
 from lab.charts.marks.arrows import Arrow, arrows
 from lab.charts.marks.bars import bars, columns
 from lab.charts.marks.curve import curve
 from lab.charts.marks.layer_plan import Box, plan
-from lab.charts.marks.lines import lines
-from lab.charts.marks.marked import marked_lines
+from lab.charts.marks.lines import lines, marked_lines
 from lab.charts.marks.scatter import scatter
 from lab.figures.trace_axes import KEY, QUERY, WEIGHT
 from lab.models.trace import Trace

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from lab.charts.base.axes import AxisPlaces, Scale
-from lab.charts.base.figure import ticks
-from lab.charts.base.picture_file import svg
-from lab.charts.cells.strips import strips
+from lab.charts.base.figure import svg, ticks
+from lab.charts.cells.slices import strips
 from lab.charts.marks.bars import bars, columns
 from lab.charts.marks.lines import lines, settled
 

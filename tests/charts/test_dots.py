@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from lab.charts.base.axes import Scale
-from lab.charts.base.picture_file import drawable, svg
-from lab.charts.marks.dots import dots
+from lab.charts.base.figure import drawable, svg
+from lab.charts.marks.ranges import dots
 
 VALUES = np.array([[0.9, 0.2, 0.8], [0.7, 0.6, 0.95]])
 NAMES = (("keys", "dogs <b>"), ("without 1", "without 2", "without 3"))

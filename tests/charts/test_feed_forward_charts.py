@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lab.charts.cells.activations import activations
+from lab.charts.cells.slices import activations
 from lab.charts.marks.curve import curve
 from lab.charts.marks.layer_plan import Box, plan
 from tests.charts.samples import matrix, words

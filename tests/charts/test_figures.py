@@ -14,7 +14,7 @@ from lab.charts.base import alt, plain
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.chart_table import to_csv
 from lab.charts.base.figure import Figure
-from lab.charts.cells.strips import strips
+from lab.charts.cells.slices import strips
 from lab.charts.marks.bars import bars, columns
 from lab.charts.marks.lines import lines
 from tests.charts.samples import HOSTILE, a_heatmap, every_figure, expressions, vega_lite, words

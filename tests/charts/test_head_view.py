@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lab.charts.components import palette
+from lab.charts.components import head_view
 from lab.charts.components.head_view import STEPS, HeadView
 from tests.charts.payloads import unpack
 from tests.charts.samples import HOSTILE, traced_beside_hugging_face
@@ -122,7 +122,7 @@ def oklab(colour: str) -> NDArray[np.float64]:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_sixteen_heads_have_sixteen_colours(scheme: str) -> None:
     theme = tomllib.loads(Path(".streamlit/config.toml").read_text("utf-8"))["theme"][scheme]
-    colours = palette.head_colours(16)[scheme]
+    colours = head_view.head_colours(16)[scheme]
     assert list(colours[:8]) == theme["chartCategoricalColors"]
     places = np.array([oklab(colour) for colour in colours])
     apart = np.linalg.norm(places[:, None] - places[None], axis=-1)[~np.eye(16, dtype=bool)]
@@ -135,4 +135,4 @@ def test_sixteen_heads_have_sixteen_colours(scheme: str) -> None:
 
 
 def test_more_heads_than_colours_begin_again() -> None:
-    assert list(palette.head_colours(20)["light"][16:]) == list(palette.LIGHT[:4])
+    assert list(head_view.head_colours(20)["light"][16:]) == list(head_view.LIGHT[:4])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tokenizers import Tokenizer
 
-from lab.charts.tokens.ladder import lookup_chips, lookup_ladder, merge_chips, merge_ladder
+from lab.charts.tokens.token_tables import lookup_chips, lookup_ladder, merge_chips, merge_ladder
 from lab.models.loading import EMBEDDED
 from lab.text.tokenizers.bpe import BpeWord, bpe_steps
 from lab.text.tokenizers.wordpiece import WordSteps, wordpiece_steps

@@ -9,7 +9,7 @@ import pytest
 
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.marks.bars import bars
-from lab.charts.marks.marked import marked_lines
+from lab.charts.marks.lines import marked_lines
 from tests.charts.samples import HOSTILE, expressions, vega_lite
 
 SHARE = Scale("Share")

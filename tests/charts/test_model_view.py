@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lab.analysis.heads.thumbnails import Thumbnails, cells_a_side, thumbnails
+from lab.analysis.heads.comparing import Thumbnails, cells_a_side, thumbnails
 from lab.charts.components.head_view import STEPS
 from lab.charts.components.model_view import Frames, ModelView
 from lab.figures.attention import attention_map

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from lab.charts.base.axes import Axis, Scale
-from lab.charts.base.picture_file import MOST_MARKS, drawable, png, svg
+from lab.charts.base.figure import MOST_MARKS, drawable, png, svg
 from lab.charts.cells.heatmap import heatmap
 from lab.charts.marks.bars import bars
 

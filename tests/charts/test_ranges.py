@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lab.charts.base.axes import Scale
-from lab.charts.base.picture_file import drawable, svg
+from lab.charts.base.figure import drawable, svg
 from lab.charts.marks.ranges import ranges
 
 LABELS = ("obj", "det <b>", "case")

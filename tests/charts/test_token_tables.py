@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 
 from lab.charts.base.chart_table import to_csv
 from lab.charts.tokens import token_tables
-from lab.charts.tokens.encoding_chips import encoding_chips, pre_token_chips
+from lab.charts.tokens.token_chips import encoding_chips, pre_token_chips
 from lab.models.encoding import Encoding, encode
 from lab.models.loading import EMBEDDED
 from lab.text.tokenizers.bpe import bpe_steps

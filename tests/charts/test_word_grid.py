@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from lab.charts.base.axes import Axis, Scale
+from lab.charts.cells.categories import word_grid
 from lab.charts.cells.grid import Texts
 from lab.charts.cells.heatmap import Heatmap
-from lab.charts.cells.word_grid import word_grid
 
 VALUES = np.array([[0.1, 0.2, 0.3], [0.4, 0.9, 0.6]])
 TEXTS = [["the", "", "\u202ea"], ["<b>", "cat", "$x$"]]

@@ -10,9 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.charts.base import colour
-from lab.charts.base.axes import Axis
-from lab.charts.base.describe import describe_bars, describe_heatmap, describe_lines
-from lab.charts.base.labels import distinct, visible
+from lab.charts.base.axes import Axis, describe_bars, describe_heatmap, describe_lines, distinct, visible
 from lab.figures.trace_axes import KEY, QUERY
 from tests.charts.samples import a_heatmap
 

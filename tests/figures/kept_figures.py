@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from lab.analysis.flow.reading import Reading
+from lab.analysis.flow.influence import Reading
 from lab.analysis.words.masking import is_hidden
 from lab.benches.head_view.view import head_view_of
 from lab.benches.model_view.view import all_heads

@@ -13,7 +13,7 @@ import lab
 from lab.analysis.flow.ways_in import CutEffect
 from lab.analysis.layers.lens import first_read
 from lab.charts.components.word_forms_picture import CUT_TOKENS, OnPage, WordForms, text_of
-from lab.course.sentences.first import BLANK, FIRST
+from lab.course.sentences.examples import BLANK, FIRST
 from lab.figures.forming import MOST
 from lab.figures.forming_word import LANES, word_forms
 from lab.figures.notebook import python_of

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 import lab
-from lab.charts.components.figure_doors import LessonDoor
-from lab.charts.components.machine_picture import MachineOnPage
+from lab.charts.components.machine_picture import LessonDoor, MachineOnPage
 from lab.figures.machine_of_run import NUMBERS, ROWS, around, first_watched, machine
 from lab.figures.notebook import python_of
 from lab.models.catalogue import EMBEDDED

@@ -18,7 +18,7 @@ from lab.analysis.words.masking import hide
 from lab.charts.tokens import token_tables
 from lab.figures import attention
 from lab.figures.notebook import notebook, python_of
-from lab.lessons.tokenization.tokenization_tables import token_table
+from lab.lessons.tokenization.view import token_table
 from lab.models.trace import Trace, trace_encoding
 from lab.models.twin import random_twin
 from lab.toy.models import constructed_toy, random_toy, recut

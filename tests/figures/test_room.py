@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from lab.charts.base.chart_table import to_csv
-from lab.classroom.summary import frame
+from lab.classroom.printed import frame
 from lab.figures.room import votes_of
 from lab.questions.question import Option, Question
 from lab.rooms.counts import Counts

@@ -9,7 +9,7 @@ import pytest
 
 import lab
 from lab.analysis.heads.attention_variants import VARIANTS
-from lab.figures import variant_figures
+from lab.figures import attention
 from lab.figures.notebook import python_of
 from lab.models.catalogue import EMBEDDED
 from lab.models.trace import Trace
@@ -30,22 +30,22 @@ def run(name: str) -> Trace:
 def test_every_variant_can_be_taken_home(name: str) -> None:
     traced = run(name)
     for kind in VARIANTS:
-        found = variant_figures.of_head(traced, 0, 1, kind)
-        call = partial(variant_figures.variant_map, traced, 0, 1, kind)
+        found = attention.of_head(traced, 0, 1, kind)
+        call = partial(attention.variant_map, traced, 0, 1, kind)
         setup, expression = python_of(call)
         space: dict[str, object] = {}
         exec(f"{setup}\nfigure = {expression}", space)
         table = space["figure"].table().to_numpy()  # type: ignore[attr-defined]
         np.testing.assert_allclose(table[found.exists], found.matrix[found.exists], atol=1e-7)
         assert np.isnan(table[~found.exists]).all()
-        assert len(variant_figures.labels(traced, kind)) == len(found.matrix)
+        assert len(attention.labels(traced, kind)) == len(found.matrix)
 
 
 def test_a_variant_of_all_heads_is_that_of_each() -> None:
     traced = run("lab-bert")
     for kind in VARIANTS:
-        figure = variant_figures.variant_of_all_heads(traced, 1, 2, kind)
-        each = [variant_figures.of_head(traced, 1, head, kind) for head in range(traced.model.config.heads)]
+        figure = attention.variant_of_all_heads(traced, 1, 2, kind)
+        each = [attention.of_head(traced, 1, head, kind) for head in range(traced.model.config.heads)]
         drawn = figure.data["value"].to_numpy().reshape(len(each), *each[0].matrix.shape)
         np.testing.assert_allclose(drawn, [found.matrix for found in each], rtol=1e-6)
         assert f"Head 3: {each[2].removed.mean():.0%} removed" in figure.alt
@@ -73,7 +73,7 @@ def test_the_figures_are_hugging_face_s_weights_cut_and_scaled() -> None:
     }
     traced = lab.trace(lab.load_model("lab-bert"), text)
     for name in VARIANTS:
-        drawn = variant_figures.variant_map(traced, layer, head, name).table().to_numpy()
+        drawn = attention.variant_map(traced, layer, head, name).table().to_numpy()
         np.testing.assert_allclose(drawn, expected[name], atol=2e-5)
-    bars = variant_figures.removed_mass(traced, layer, head, "nosep").data["value"].to_numpy()
+    bars = attention.removed_mass(traced, layer, head, "nosep").data["value"].to_numpy()
     np.testing.assert_allclose(bars, removed, atol=2e-5)

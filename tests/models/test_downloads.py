@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.models import downloads, hub
+from lab.models import hub
 from lab.models.catalogue import ModelCard, ModelUnavailable
 
 ENTRY = ModelCard("a-model", "A model", "bert", 100, "MIT", "a/model")
@@ -46,7 +46,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
     monkeypatch.setattr(hub, "download", fake.download)
     yield fake
     fake.arrive(None)
-    until(lambda: downloads.running(ENTRY.id) is None)
+    until(lambda: hub.running(ENTRY.id) is None)
 
 
 def until(true: Callable[[], bool]) -> None:
@@ -58,36 +58,36 @@ def until(true: Callable[[], bool]) -> None:
 
 
 def test_it_tells_how_far_it_is_and_is_gone_when_it_is_complete(slow: Slow) -> None:
-    assert downloads.running(ENTRY.id) is None
-    found = downloads.start(ENTRY)
+    assert hub.running(ENTRY.id) is None
+    found = hub.start(ENTRY)
     assert (found.done, found.planned, found.share) == (0.0, 0, 0.0)
     slow.arrive(25.0)
     until(lambda: found.done == 25.0)
     assert (found.planned, found.share) == (100, 0.25)
-    assert downloads.running(ENTRY.id) is found
+    assert hub.running(ENTRY.id) is found
     slow.arrive(None)
-    until(lambda: downloads.running(ENTRY.id) is None)
+    until(lambda: hub.running(ENTRY.id) is None)
     assert found.error is None
 
 
 def test_whoever_asks_in_between_waits_for_the_same_one(slow: Slow) -> None:
-    first = downloads.start(ENTRY)
+    first = hub.start(ENTRY)
     slow.arrive(5.0)
-    assert downloads.start(ENTRY) is first
+    assert hub.start(ENTRY) is first
     until(lambda: first.done == 5.0)
     assert slow.calls == 1
 
 
 def test_stopped_it_ends_with_the_next_bytes_and_can_begin_anew(slow: Slow) -> None:
-    first = downloads.start(ENTRY)
+    first = hub.start(ENTRY)
     slow.arrive(5.0)
     until(lambda: first.done == 5.0)
     first.stop()
-    assert downloads.running(ENTRY.id) is None
+    assert hub.running(ENTRY.id) is None
     slow.arrive(6.0)
     until(lambda: not any(thread.name == f"job download {ENTRY.id}" for thread in threading.enumerate()))
     assert (first.done, first.error) == (5.0, None)
-    again = downloads.start(ENTRY)
+    again = hub.start(ENTRY)
     assert again is not first and slow.calls <= 2
 
 
@@ -97,7 +97,7 @@ def test_why_it_failed_is_kept_until_somebody_tries_again(slow: Slow, monkeypatc
 
     with monkeypatch.context() as patch:
         patch.setattr(hub, "download", refuse)
-        failed = downloads.start(ENTRY)
+        failed = hub.start(ENTRY)
         until(lambda: failed.error is not None)
-    assert downloads.running(ENTRY.id) is failed and str(failed.error) == "The Hub cannot be reached."
-    assert downloads.start(ENTRY) is not failed
+    assert hub.running(ENTRY.id) is failed and str(failed.error) == "The Hub cannot be reached."
+    assert hub.start(ENTRY) is not failed

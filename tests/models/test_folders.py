@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.models.catalogue import DEFAULT_MODEL
-from lab.models.folders import by_name, listed
+from lab.models.catalogue import DEFAULT_MODEL, by_name, listed
 from lab.ui import runs
 from tests.checkpoints import write_checkpoint
 

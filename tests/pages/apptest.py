@@ -103,7 +103,7 @@ def choosing(data: bytes) -> Iterator[None]:
         yield
 
 
-# A technical word that explains itself at a touch (lab/ui/terms.py).
+# A technical word that explains itself at a touch (lab/ui/screen.py).
 _TERM = re.compile(r'\[((?:\[[^\]]*\]|[^\]])+)\]\(Glossary\?look_up=\S+ "[^"]*"\)')
 
 

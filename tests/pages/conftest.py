@@ -13,7 +13,7 @@ from lab.charts.base import plain
 from lab.toy.training import Plan
 from lab.ui import address, runs
 from lab.ui.parameter_kinds import Parameter
-from lab.ui.toys import live
+from lab.ui.toys.watched import _finished
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
 from tests.pages.apptest import Offer
@@ -60,9 +60,9 @@ def charts_are_checked_once(request: pytest.FixtureRequest, monkeypatch: pytest.
 def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Trainings of twenty steps, so that every stage is one step; nothing is kept between tests."""
     monkeypatch.setattr(Plan, "steps", property(lambda self: 20))
-    live._finished.clear()
+    _finished.clear()
     yield
-    live._finished.clear()
+    _finished.clear()
 
 
 @pytest.fixture

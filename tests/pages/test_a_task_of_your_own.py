@@ -9,7 +9,7 @@ import weakref
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from lab.lessons.a_task_of_your_own import copies
+from lab.lessons.a_task_of_your_own import trained_layer
 from lab.lessons.a_task_of_your_own.taught import LONGEST, MOST, VisitLabels
 from tests.charts.samples import HOSTILE
 from tests.pages.apptest import go, press, reveal, turn_to, visit, words, worked
@@ -161,15 +161,15 @@ def test_labels_are_text_and_what_no_model_can_read_is_left_out_and_said() -> No
 
 
 def test_what_a_page_showed_stays_when_its_layer_has_to_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    copies._COPIES.clear()
+    trained_layer._COPIES.clear()
     at = reveal(trained(visit(PAGE, step="Change the model", model="lab-bert")))
     shown = next(each.value for each in at.markdown if "With the trained layer" in each.value)
-    (copy,) = copies._COPIES.values()
+    (copy,) = trained_layer._COPIES.values()
     layer = weakref.ref(copy.tuned)
-    monkeypatch.setattr(copies, "ROOM", 1)
-    other, newest = copies.copy_of("other"), copy.tuned
+    monkeypatch.setattr(trained_layer, "ROOM", 1)
+    other, newest = trained_layer.copy_of("other"), copy.tuned
     assert newest is not None
-    copies.keep(other, newest)
+    trained_layer.keep(other, newest)
     del newest
     other.tuned = None
     gc.collect()

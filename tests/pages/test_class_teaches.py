@@ -10,8 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from tokenizers import Tokenizer
 
-from lab.analysis.tasks.few_examples import of_new
-from lab.analysis.tasks.halves import halves
+from lab.analysis.tasks.few_examples import halves, of_new
 from lab.analysis.tasks.sentence_vectors import brief
 from lab.lessons.a_task_of_your_own.taught import VisitLabels
 from lab.models.encoding import TextError

@@ -7,7 +7,8 @@ from streamlit.testing.v1 import AppTest
 import lab
 from lab.analysis.layers.embeddings import permutation_gap
 from lab.course.sentences.looks import STORY_TEXT
-from lab.lessons.embeddings import like_words, segments
+from lab.lessons.embeddings import like_words
+from lab.lessons.embeddings import sum as sum_step
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.interventions import Interventions
 from tests.pages.apptest import Offer, go, looks, opened, reveal, sentence_of, unfold, visit, words
@@ -33,7 +34,7 @@ def test_one_number_is_worked_out_to_what_the_model_has() -> None:
 
 def test_on_the_course_s_sentence_the_sum_is_shown_on_a_pair() -> None:
     at = open_step("sum")
-    trace = lab.trace(lab.load_model(DEFAULT_MODEL), *segments.PAIR)
+    trace = lab.trace(lab.load_model(DEFAULT_MODEL), *sum_step.PAIR)
     assert "A (id 0) is tokens 1 to 10, B (id 1) is tokens 11 to 16" in words(at)
     begins = trace.segment_ids.index(1)
     assert looks(at) == (begins, None) and sentence_of(at)[0]["labels"] == list(trace.labels)

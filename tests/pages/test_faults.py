@@ -14,7 +14,7 @@ import streamlit as st
 from huggingface_hub.errors import LocalEntryNotFoundError
 from streamlit.testing.v1 import AppTest
 
-from lab.models import catalogue, downloads, hub, loading
+from lab.models import catalogue, hub, loading
 from lab.models.catalogue import DEFAULT_MODEL, ModelCard, ModelUnavailable
 from lab.text import bundled
 from lab.text.sentences import punkt
@@ -101,7 +101,7 @@ def test_a_download_that_fails(error: Exception, said: str, monkeypatch: pytest.
 def _when_it_has_ended(at: AppTest, model: str) -> None:
     """Wait for the download's own thread, then look again, as the page does by itself every second."""
     end = time.monotonic() + 20
-    while (found := downloads.running(model)) is not None and found.error is None:
+    while (found := hub.running(model)) is not None and found.error is None:
         assert time.monotonic() < end
         time.sleep(0.01)
     at.run()
@@ -178,11 +178,11 @@ def test_who_stops_a_download_stops_it_for_themselves(monkeypatch: pytest.Monkey
     people[0] = "another"
     other = visit(PAGE, step="map", model=name)
     press(other, "Stop")
-    found = downloads.running(name)
+    found = hub.running(name)
     assert found is not None and found.is_watched and "Others wait for this download" in words(other)
     people[0] = "one"
     next(button for button in one.run().button if button.label == "Stop").click().run()
-    assert downloads.running(name) is None and "stopped this download" in words(one)
+    assert hub.running(name) is None and "stopped this download" in words(one)
     go_on.set()
 
 

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1.element_tree import Element
 
 from lab.course.feedback import VARIABLE
-from lab.ui.frame import feedback_link
+from lab.ui.frame import header
 from tests.pages.apptest import visit
 from tests.sentences import CAT
 
@@ -20,10 +20,10 @@ HERE = "https://lab.example/Self-attention"
 
 @pytest.fixture(autouse=True)
 def operator(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    feedback_link._address.cache_clear()
-    monkeypatch.setattr(feedback_link, "absolute", lambda link: f"{HERE}?{'&'.join(link)}")
+    header._address.cache_clear()
+    monkeypatch.setattr(header, "absolute", lambda link: f"{HERE}?{'&'.join(link)}")
     yield monkeypatch
-    feedback_link._address.cache_clear()
+    header._address.cache_clear()
 
 
 def links(page: str, **link: str) -> list[str]:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lab.analysis.flow.cuts import Cuts, Way, cut_run
 from lab.analysis.words.predictions import prediction_at
-from lab.course.sentences.first import FIRST, First
+from lab.course.sentences.examples import FIRST, First
 from lab.front.first_minute import asked
 from lab.front.for_a_class import about_parts, without, words_now
 from lab.models import forward

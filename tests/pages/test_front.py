@@ -16,7 +16,7 @@ from lab.analysis.flow.cuts import Cuts, Way
 from lab.analysis.layers.lens import likeliest_after
 from lab.charts.components.word_forms_picture import CUT_TOKENS
 from lab.course.pages import LESSONS
-from lab.course.sentences.first import FIRST
+from lab.course.sentences.examples import FIRST
 from lab.figures.choices import FITTED, PLAIN
 from lab.front.first_minute import AskedBlank, asked, pieces_of
 from lab.models import hub

@@ -16,7 +16,7 @@ from lab.analysis.heads.specialization import specialization
 from lab.analysis.heads.survey import head_survey
 from lab.figures.specialization_figures import names_of
 from lab.lessons.head_specialization import does_it_matter
-from lab.lessons.head_specialization.attraction import attractions
+from lab.lessons.head_specialization.does_it_matter import attractions
 from lab.lessons.head_specialization.named_patterns import pattern_name
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.twin import untrained_twin

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 import lab
 from lab.course.words import unmarked
 from lab.figures.sentence_arcs import DRAWN
-from lab.lessons.masked_language_model import best, from_vector_to_word, learns_of_france, logit_lens
+from lab.lessons.masked_language_model import from_vector_to_word, learns_of_france, logit_lens, view
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui import runs
 from tests.checkpoints import Family
@@ -199,7 +199,7 @@ def test_a_model_without_a_head_says_why_and_what_instead(offer: Offer, family: 
 
 
 FINDINGS = {
-    "hide-words": best.WRITTEN,
+    "hide-words": view.WRITTEN,
     "from-vector-to-word": from_vector_to_word.BET,
     "logit-lens": logit_lens.WRITTEN,
     "learns-of-france": learns_of_france.WRITTEN,

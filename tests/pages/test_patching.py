@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from lab.course.pages import experiment_of
 from lab.course.words import plain
-from lab.experiments.patching import own_pair
+from lab.experiments.patching import learners_pair
 from lab.experiments.patching.measure import known
 from lab.figures.choices import NEEDED, PATCHED
 from lab.models.loading import load_model
@@ -32,7 +32,7 @@ def test_the_course_s_pair_is_in_sight_and_every_part_of_it_can_be_drawn() -> No
 
 
 def test_a_pair_of_one_s_own_is_patched_and_nothing_typed_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_pair, "_FOUND", type(own_pair._FOUND)())
+    monkeypatch.setattr(learners_pair, "_FOUND", type(learners_pair._FOUND)())
     link = dict(zip(FIELDS, ("My sister lost _ book.", "My brother lost _ book.", "her", "his"), strict=True))
     at = reveal(visit(PAGE, model=MODEL, **link))
     before = charts(at)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from lab.classroom import entrance, kept, page
+from lab.classroom import entrance, page, printed
 from lab.questions.question import Question
 from lab.rooms import log
 from lab.rooms.codes import new_secret
@@ -399,6 +399,6 @@ def test_this_browsers_rooms_are_on_the_page_of_rooms(browsers: Browsers, monkey
 def test_the_page_to_keep_has_the_answers_and_is_text(browsers: Browsers) -> None:
     hostile = "<img src=x onerror=alert(1)> **x**"
     asked_ = own_question(Own(hostile, ("yes", hostile), 0))
-    html = kept.page([Mine(asked_, {1: (1, 2), 2: (0, 3)})])
+    html = printed.page([Mine(asked_, {1: (1, 2), 2: (0, 3)})])
     assert "<img src=x" not in html and "&lt;img" in html and "default-src 'none'" in html
     assert html.count('class="right"') == html.count('class="wrong"') == 1

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from lab.charts.base.labels import visible
+from lab.charts.base.axes import visible
 from lab.course.words import plain
 from lab.lessons.tokenization.tokens import WRITTEN
 from lab.text.tokenizers.wordpiece import WordPieceSteps

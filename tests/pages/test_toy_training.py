@@ -13,7 +13,7 @@ from lab.models.jobs import Failed
 from lab.toy import training
 from lab.toy.tasks import TASKS
 from lab.toy.training import Plan, chance
-from lab.ui.toys import live
+from lab.ui.toys import watched
 from tests.pages.apptest import press, reveal, step_of, turn_to, visit, words
 from tests.thorough import at_night
 
@@ -66,7 +66,7 @@ def test_a_prediction_comes_before_the_training(task) -> None:  # type: ignore[n
 
 def test_shown_accuracy_and_chance_are_the_run_s() -> None:
     at = trained()
-    run = live.finished_run(Plan("previous", 1, 8, 8, 0))
+    run = watched.finished_run(Plan("previous", 1, 8, 8, 0))
     assert run is not None
     assert f"**{run.latest.accuracy:.1%}** of the answers" in words(at)
     assert f"commonest answer would be right in {chance(run.plan):.1%}" in words(at)
@@ -135,7 +135,7 @@ def test_a_stopped_training_is_kept_and_said(monkeypatch: pytest.MonkeyPatch) ->
     said = words(at)
     assert "Training stopped at step 5 of 20" in said
     assert "right after 5 steps" in said
-    assert live.finished_run(Plan("previous", 1, 8, 8, 0)) is None
+    assert watched.finished_run(Plan("previous", 1, 8, 8, 0)) is None
     assert at.button(key="_train.start").label == "Train from the beginning"
     at.button(key="_train.start").click().run()
     assert "Trained here" in words(at)

@@ -11,7 +11,7 @@ from streamlit.testing.v1.element_tree import Block
 from lab.toy.merges import MERGES, learn, library_merges, made_up
 from lab.toy.rules import RULES, SENTENCES, ruled
 from lab.toy.training import Plan
-from lab.ui.toys import live
+from lab.ui.toys import watched
 from tests.pages.apptest import check_answers, go, lesson_at, reveal, step_of, turn_to, visit, words
 
 TOKENS, BLANK = "1_Tokenization.py", "9_Masked_language_model.py"
@@ -123,7 +123,7 @@ def test_the_toy_learns_on_the_page(rule, short: None) -> None:  # type: ignore[
     turn_to(at, TRAIN)
     assert f"with a blank: **{sentences[1][:-1]}▢**" in words(at)
     at.button(key="_train.start").click().run()
-    run = live.finished_run(Plan(rule.id, 1, 8, 8, 0))
+    run = watched.finished_run(Plan(rule.id, 1, 8, 8, 0))
     assert run is not None
     assert f"Trained here on the rule “{rule.name}”: {run.latest.accuracy:.1%}" in at.info[0].value
     assert f"In {run.latest.accuracy:.0%} of new sentences, the toy’s first choice is right" in words(at)

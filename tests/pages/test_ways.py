@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lab.course.pages import LESSONS, Lesson, lesson_of, page_of
-from lab.course.sentences.first import FIRST
+from lab.course.sentences.examples import FIRST
 from lab.course.ways import NAMES, SHORT, WHOLE, neighbours, way
 from lab.questions.progress import LearnerProgress
 from lab.ui.parameters import WAY

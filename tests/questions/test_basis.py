@@ -7,7 +7,7 @@ import pytest
 from lab.course.pages import LESSONS, Lesson
 from lab.lessons.open_lesson import askings
 from lab.questions.asking import Asking
-from lab.questions.basis import bet
+from lab.questions.question import bet
 
 ASKINGS = [(lesson, asking) for lesson in LESSONS for asking in askings(lesson)]
 

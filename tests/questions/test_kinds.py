@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.questions.kinds import which_holds
+from lab.questions.question import which_holds
 
 
 def test_mixed_outcomes_have_the_right_one_at_every_place() -> None:

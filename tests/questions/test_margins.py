@@ -19,8 +19,8 @@ from lab.course.sentences.examples import EXAMPLES
 from lab.lessons.open_lesson import askings
 from lab.models.loading import LoadedModel, load_model
 from lab.models.trace import trace
+from lab.questions.asking import Spot
 from lab.questions.question import Question
-from lab.questions.spot import Spot
 from tests.thorough import some
 from training.evaluation.heads import sentences
 

@@ -9,7 +9,7 @@ from lab.course.pages import CHECK_STEP, LESSONS
 from lab.lessons.open_lesson import written_before
 from lab.questions.progress import Answer, LearnerProgress
 from lab.questions.question import Question
-from lab.ui.quiz.returning import missed
+from lab.ui.quiz.draw_check import missed
 from tests.pages.apptest import visit
 
 FIRST = "multi-head-attention"

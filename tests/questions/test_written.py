@@ -12,8 +12,8 @@ from lab.course.pages import LESSONS, lesson_of
 from lab.course.sentences.looks import STORY_TEXT
 from lab.lessons.open_lesson import askings
 from lab.models.catalogue import DEFAULT_MODEL
+from lab.questions.asking import Spot
 from lab.questions.question import Question
-from lab.questions.spot import Spot
 
 TEXTS = (STORY_TEXT, lesson_of("inter-sentence-attention").text)
 # Why each of them is right is computed again in tests/lessons.

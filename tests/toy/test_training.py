@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from lab.analysis.heads.of_toys import pattern_scores
+from lab.analysis.heads.named import pattern_scores
 from lab.models.loading import Checkpoint
 from lab.models.proof import prove
 from lab.models.trace import trace

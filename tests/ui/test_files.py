@@ -11,10 +11,10 @@ import lab
 from lab.course.words import escaped
 from lab.figures.attention import attention_map
 from lab.lessons.self_attention.map import most_attended
+from lab.questions.asking import Spot
 from lab.questions.course_systems import moodle_xml
-from lab.questions.spot import Spot
 from lab.ui.quiz.files import exercises
-from lab.ui.quiz.on_screen import OnScreen
+from lab.ui.quiz.question_on_screen import OnScreen
 from tests.pages.apptest import visit
 from tests.sentences import CAT
 

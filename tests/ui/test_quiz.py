@@ -8,7 +8,7 @@ from lab.course.pages import lesson_of
 from lab.course.words import quoted
 from lab.lessons.open_lesson import written
 from lab.questions.question import Question
-from lab.ui.quiz import on_screen
+from lab.ui.quiz import question_on_screen
 from tests.pages.apptest import turn_to, visit, words
 from tests.sentences import CAT
 
@@ -144,5 +144,7 @@ def test_the_last_step_offers_the_next_lesson_and_the_last_lesson_the_end() -> N
 
 
 def test_a_caption_names_the_beginning_of_a_long_text() -> None:
-    assert on_screen.about({"text": "a b " * 300}).count("a b") == 30 and "…" in on_screen.about({"text": "a" * 121})
-    assert on_screen.about({"text": "a" * 120}) == f"Asked about {quoted('a' * 120)}"
+    assert question_on_screen.about({"text": "a b " * 300}).count("a b") == 30 and "…" in question_on_screen.about(
+        {"text": "a" * 121}
+    )
+    assert question_on_screen.about({"text": "a" * 120}) == f"Asked about {quoted('a' * 120)}"

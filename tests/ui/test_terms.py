@@ -10,7 +10,7 @@ import streamlit as st
 
 from lab.course.glossary import GLOSSARY
 from lab.course.pages import GLOSSARY_PAGE
-from lab.ui import terms
+from lab.ui import screen
 from tests.pages.apptest import visit, without_marks, words
 
 
@@ -26,12 +26,12 @@ def names(text: str) -> list[str]:
 @pytest.mark.usefixtures("session")
 def test_a_term_is_marked_where_it_is_used_first_and_the_text_stays() -> None:
     text = "A query meets a key; another query meets **keys**. LayerNorm follows."
-    marked = terms.marked(text)
+    marked = screen.marked(text)
     assert names(marked) == ["query", "key", "LayerNorm"] and without_marks(marked) == text
-    assert names(terms.marked("A query and a score.")) == ["score"]
-    assert terms.marked(text) == marked, "what is drawn again keeps its marks"
-    terms.forget_marks()
-    assert names(terms.marked("A query and a score.")) == ["query", "score"]
+    assert names(screen.marked("A query and a score.")) == ["score"]
+    assert screen.marked(text) == marked, "what is drawn again keeps its marks"
+    screen.forget_marks()
+    assert names(screen.marked("A query and a score.")) == ["query", "score"]
 
 
 @pytest.mark.parametrize(
@@ -43,14 +43,14 @@ def test_a_term_is_marked_where_it_is_used_first_and_the_text_stays() -> None:
 )  # fmt: skip
 @pytest.mark.usefixtures("session")
 def test_what_is_no_prose_of_the_lab_stays_as_it_is(text: str) -> None:
-    assert terms.marked(text) == text
+    assert screen.marked(text) == text
 
 
 @pytest.mark.parametrize("term", GLOSSARY, ids=lambda term: term.name)
 @pytest.mark.usefixtures("session")
 def test_every_term_gets_its_meaning_as_a_title(term: object) -> None:
     name = term.name  # type: ignore[attr-defined]
-    marked = terms.marked(f"Here is {name}.")
+    marked = screen.marked(f"Here is {name}.")
     assert names(marked)[:1] == [name] and without_marks(marked) == f"Here is {name}."
     assert marked.count('"') == 2 and "*" not in marked
 

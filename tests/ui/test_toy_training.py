@@ -10,7 +10,7 @@ from itertools import count
 
 import pytest
 
-from lab.analysis.heads.of_toys import toy_scores
+from lab.analysis.heads.named import toy_scores
 from lab.models import jobs
 from lab.models.jobs import Failed, Pool
 from lab.toy import training
@@ -18,7 +18,7 @@ from lab.toy.tasks import TASKS
 from lab.toy.tasks import task as task_of
 from lab.toy.training import Plan, Snapshot, TrainingRun, untrained
 from lab.ui.long_work import Visit
-from lab.ui.toys import live
+from lab.ui.toys import watched
 from lab.ui.visitor import Visitor
 
 PLAN = Plan("previous", 1, 4, 4, 0)
@@ -28,51 +28,51 @@ PLAN = Plan("previous", 1, 4, 4, 0)
 def short_and_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trainings of twenty steps, one place (the one that is kept for brief jobs), nothing remembered."""
     monkeypatch.setattr(Plan, "steps", property(lambda self: 20))
-    monkeypatch.setattr(live, "POOL", Pool(0))
-    monkeypatch.setattr(live, "_POLL", 0.01)
-    live._finished.clear()
+    monkeypatch.setattr(watched, "POOL", Pool(0))
+    monkeypatch.setattr(watched, "_POLL", 0.01)
+    watched._finished.clear()
 
 
 def all_of(plan: Plan) -> list[TrainingRun]:
-    with closing(live.train_toy(plan)) as stages:
+    with closing(watched.train_toy(plan)) as stages:
         return [run for run in stages if run is not None]
 
 
 def test_a_whole_training_is_kept_and_not_repeated() -> None:
     runs = all_of(PLAN)
     assert [run.latest.step for run in runs] == list(range(21))
-    assert live.finished_run(PLAN) is runs[-1]
+    assert watched.finished_run(PLAN) is runs[-1]
     assert all_of(PLAN) == [runs[-1]]
 
 
 def place_is_free() -> bool:
     """Whether the place is given back, at the latest when the last stage is over."""
     end = time.monotonic() + 10
-    while live.POOL._held and time.monotonic() < end:
+    while watched.POOL._held and time.monotonic() < end:
         time.sleep(0.01)
-    return not live.POOL._held
+    return not watched.POOL._held
 
 
 def test_a_stopped_training_gives_its_place_back_and_the_next_one_begins_anew() -> None:
-    with closing(live.train_toy(PLAN)) as stages:
+    with closing(watched.train_toy(PLAN)) as stages:
         for run in stages:
             if run is not None and run.latest.step == 5:
                 break
-    assert live.finished_run(PLAN) is None and place_is_free()
+    assert watched.finished_run(PLAN) is None and place_is_free()
     assert [run.latest.step for run in all_of(PLAN)] == list(range(21))
 
 
 def test_an_error_on_the_page_gives_the_place_back() -> None:
-    with pytest.raises(RuntimeError, match="the page"), closing(live.train_toy(PLAN)) as stages:
+    with pytest.raises(RuntimeError, match="the page"), closing(watched.train_toy(PLAN)) as stages:
         next(stages)
         raise RuntimeError("the page is gone")
     assert all_of(PLAN)[-1].latest.finished
 
 
 def test_who_comes_later_waits_and_may_leave() -> None:
-    with closing(live.train_toy(PLAN)) as first:
+    with closing(watched.train_toy(PLAN)) as first:
         next(first)
-        with closing(live.train_toy(replace(PLAN, seed=1))) as second:
+        with closing(watched.train_toy(replace(PLAN, seed=1))) as second:
             assert [next(second) for _ in range(3)] == [None, None, None]
         assert next(first) is not None
     assert len(all_of(replace(PLAN, seed=1))) == 21
@@ -82,25 +82,25 @@ def test_who_comes_later_waits_and_may_leave() -> None:
 def visitors(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever begins a training is another visit than the one before."""
     numbers = count()
-    monkeypatch.setattr(live, "this_visit", lambda: Visit(str(next(numbers)), Visitor("here", "")))
+    monkeypatch.setattr(watched, "this_visit", lambda: Visit(str(next(numbers)), Visitor("here", "")))
 
 
 @pytest.mark.usefixtures("visitors")
 def test_two_who_train_the_same_toy_watch_one_training() -> None:
-    first, second = live.train_toy(PLAN), live.train_toy(PLAN)
+    first, second = watched.train_toy(PLAN), watched.train_toy(PLAN)
     assert next(first) is next(second)
     second.close()
     done = list(first)[-1]
     assert done is not None and [step for step, _, _ in done.curve] == list(range(21)), "it goes on for the first"
-    assert list(live.train_toy(PLAN)) == [done]
+    assert list(watched.train_toy(PLAN)) == [done]
 
 
 @pytest.mark.usefixtures("visitors")
 def test_one_of_two_leaves_and_the_other_keeps_the_training() -> None:
-    first, second = live.train_toy(PLAN), live.train_toy(PLAN)
+    first, second = watched.train_toy(PLAN), watched.train_toy(PLAN)
     next(first), next(second), next(first)
     first.close()
-    assert next(second) is not None and live.POOL._held
+    assert next(second) is not None and watched.POOL._held
     second.close()
     assert place_is_free()
 
@@ -108,9 +108,9 @@ def test_one_of_two_leaves_and_the_other_keeps_the_training() -> None:
 def test_who_trains_too_many_toys_is_told() -> None:
     with ExitStack() as held:
         for seed in range(jobs.MOST[2]):
-            next(held.enter_context(closing(live.train_toy(replace(PLAN, seed=seed)))))
+            next(held.enter_context(closing(watched.train_toy(replace(PLAN, seed=seed)))))
         with pytest.raises(jobs.TooMany):
-            next(live.train_toy(replace(PLAN, seed=9)))
+            next(watched.train_toy(replace(PLAN, seed=9)))
 
 
 def test_a_training_that_fails_says_so_and_gives_its_place_back(
@@ -122,7 +122,7 @@ def test_a_training_that_fails_says_so_and_gives_its_place_back(
 
     with monkeypatch.context() as patch:
         patch.setattr(training, "train", train)
-        stages = live.train_toy(PLAN)
+        stages = watched.train_toy(PLAN)
         next(stages)
         with pytest.raises(Failed):
             list(stages)
@@ -132,10 +132,10 @@ def test_a_training_that_fails_says_so_and_gives_its_place_back(
 
 def test_what_the_server_keeps_is_bounded() -> None:
     run = all_of(PLAN)[-1]
-    for seed in range(live._FINISHED_KEPT + 5):
-        live._keep(replace(run, latest=replace(run.latest, plan=replace(PLAN, seed=seed))))
-    assert len(live._finished) == live._FINISHED_KEPT
-    assert live.finished_run(PLAN) is None
+    for seed in range(watched._FINISHED_KEPT + 5):
+        watched._keep(replace(run, latest=replace(run.latest, plan=replace(PLAN, seed=seed))))
+    assert len(watched._finished) == watched._FINISHED_KEPT
+    assert watched.finished_run(PLAN) is None
 
 
 @pytest.mark.parametrize("task", [task.id for task in TASKS])

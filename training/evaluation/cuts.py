@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 from lab.analysis.flow.cuts import Cuts, Way
 from lab.analysis.words.masking import asked_run
 from lab.charts.components.word_forms_picture import text_of
-from lab.course.sentences.examples import EXAMPLES
-from lab.course.sentences.first import BLANK, FIRST
+from lab.course.sentences.examples import BLANK, EXAMPLES, FIRST
 from lab.figures.cut_story import cut_story
 from lab.figures.forming import Forming
 from lab.models.loading import EMBEDDED, LoadedModel, load_model

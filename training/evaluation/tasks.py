@@ -15,7 +15,7 @@ from lab.analysis.tasks.few_examples import Examples, products_of, rise
 from lab.analysis.tasks.probing import Accuracy, LabelledTask, accuracy, folds, right
 from lab.analysis.tasks.sentence_vectors import middle, read, together
 from lab.analysis.tasks.tuning import scores, tune
-from lab.course.sentences.task_sentences import NEWS_TASK, TASKS, task_of
+from lab.course.sentences.news import NEWS_TASK, TASKS, task_of
 from lab.models.loading import LoadedModel, load_model
 from lab.models.twin import untrained_twin
 

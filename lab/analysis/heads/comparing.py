@@ -1,5 +1,4 @@
-"""Compare the heads of a layer: their parts of the layer's output, the lengths of these parts, and the similarity of
-two maps.
+"""Compare heads: small maps of all of them (Vig 2019), their parts of a layer's output, and the likeness of the parts.
 
 Vaswani et al. 2017, §3.2.2: MultiHead(x) = Concat(head_1 … head_H)·W_O. A concatenation times a matrix is
 a sum: each head's context times its own d_k rows of W_O (Elhage et al. 2021, "A Mathematical Framework for
@@ -17,8 +16,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lab.analysis.heads.values import Weights, as_heads
+from lab.analysis.heads.values import Weights, as_heads, layers
 from lab.models.layer_trace import LayerTrace
+from lab.models.memo import once
+from lab.models.trace import Trace
 
 Array = NDArray[np.float32]
 
@@ -90,3 +91,42 @@ def small_maps(attention: NDArray[Any] | Tensor, most: int) -> tuple[Weights, in
     padded = np.zeros((heads, m * block, m * block), dtype=np.float32)
     padded[:, :n, :n] = weights
     return padded.reshape(heads, m, block, m, block).max(axis=(2, 4)), block
+
+
+MOST_CELLS = 64  # the largest number of cells per side of a map: a thumbnail has no more pixels
+# The largest number of cells of all maps together: 1.4 MB at two bytes for each cell.
+_CELLS_IN_ALL = 700_000
+
+
+@dataclass(frozen=True, eq=False)
+class Thumbnails:
+    """Every head's attention in a few cells.
+
+    maps      (L, H, m, m), rows are queries; a cell is the largest weight between ``block`` queries and ``block`` keys
+    (fewer at the end of the text) block     the number of tokens per cell; 1 in a short text, and then the maps are the
+    attention itself
+    """
+
+    maps: Weights
+    block: int
+
+
+def cells_a_side(heads: int) -> int:
+    """Return the most cells per side of a thumbnail if a model has ``heads`` heads in all."""
+    return min(MOST_CELLS, math.isqrt(_CELLS_IN_ALL // heads))
+
+
+@once
+def thumbnails(trace: Trace) -> Thumbnails:
+    """Make the small maps of all heads of a run. Memory holds one layer's attention at a time."""
+    config = trace.model.config
+    most = cells_a_side(config.layers * config.heads)
+    found = [small_maps(attention, most) for attention in layers(trace)]
+    return Thumbnails(np.stack([maps for maps, _ in found]), found[0][1])
+
+
+def strongest_in(attention: Weights, query: int, key: int, block: int) -> tuple[int, int]:
+    """Return the query and the key of the largest weight in a block of (n, n) that begins at ``query`` and ``key``."""
+    part = attention[query : query + block, key : key + block]
+    row, column = divmod(int(part.argmax()), part.shape[1])
+    return query + row, key + column

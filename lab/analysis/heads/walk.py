@@ -1,4 +1,4 @@
-"""Find a model's best head for a pattern, and the few dimensions that make the pattern (after Vig 2019)."""
+"""Find a model's best head for a pattern or a head's clearest pattern, and the few dimensions behind it (Vig 2019)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lab.analysis.heads.named import CLEARLY, Chance, clearly_above, scores_of, trace_chance
-from lab.analysis.heads.patterns import PATTERNS, Pattern, Patterns, trace_patterns, trace_roles
-from lab.analysis.heads.query_neurons import Decision, decide, pattern_keys, score_with
-from lab.analysis.heads.values import Values, is_causal
+from lab.analysis.heads.patterns import PATTERNS, Pattern, Patterns, head_patterns, trace_patterns, trace_roles
+from lab.analysis.heads.query_neurons import DECIDED, Decision, decide, pattern_keys, score_with
+from lab.analysis.heads.values import Values, is_causal, uniform_attention
 from lab.models.memo import once
 
 if TYPE_CHECKING:
@@ -117,3 +117,33 @@ def neighbours_head(traced: Trace) -> tuple[int, int]:
     (pattern,) = (each for each in PATTERNS if each.id == neighbour(traced))
     found = walk(traced, pattern)
     return (0, 0) if found is None else (found.best.layer, found.best.head)
+
+
+@dataclass(frozen=True)
+class OwnPattern:
+    """A head's clearest pattern, its score, and a uniform head's score on the same text."""
+
+    pattern: Pattern
+    score: float
+    uniform: float
+
+
+@once
+def own_pattern(traced: Trace, layer: int, head: int) -> OwnPattern | None:
+    """Find the pattern whose score is farthest above a uniform head's, among patterns that dimensions of q·k can carry.
+
+    ``layer`` and ``head`` count from 0. None if the head scores in no pattern of
+    :data:`lab.analysis.heads.query_neurons.DECIDED` higher than a uniform head.
+    """
+    causal, patterns = is_causal(traced), trace_patterns(traced)
+    even = head_patterns(uniform_attention(len(traced), causal), trace_roles(traced), causal=causal)
+    scored = [
+        OwnPattern(pattern, float(getattr(patterns, pattern.id)[layer, head]), float(getattr(even, pattern.id)[0]))
+        for pattern in DECIDED
+    ]
+    above = [each for each in scored if math.isfinite(each.score) and each.score > each.uniform]
+    for each in sorted(above, key=lambda each: each.uniform - each.score):
+        found = decide(traced, layer, head, each.pattern.id)
+        if found is not None and found.total > 0:
+            return each
+    return None

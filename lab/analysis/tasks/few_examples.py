@@ -1,6 +1,8 @@
 """Teach a classifier by examples: what it says of all sentences, and how good it is with how many examples.
 
 The model does not change. Only a weight for each number of a sentence's vector is learned (logistic regression).
+
+A class teaches half of the sentences of each label, and tests the classifier on the other half.
 """
 
 from __future__ import annotations
@@ -219,3 +221,42 @@ def partners(examples: Examples) -> NDArray[np.bool_]:
     marked = {group for group, mark in zip(examples.groups, examples.marks, strict=True) if mark is not None}
     pairs = zip(examples.groups, examples.marks, strict=True)
     return np.array([mark is None and group in marked for group, mark in pairs])
+
+
+@dataclass(frozen=True, eq=False)
+class Halves:
+    """N sentences with their labels: of each label, every other sentence is learned, and the rest is the test.
+
+    Attributes
+    ----------
+    vectors
+        (N, d), a vector for each sentence.
+    labels
+        For each sentence, true for the first label.
+    """
+
+    vectors: NDArray[np.float32]
+    labels: tuple[bool, ...]
+
+    @property
+    def examples(self) -> Examples:
+        """The sentences as a classifier learns them; the label that somebody gave counts as right."""
+        ranks = (self.labels[:place].count(label) for place, label in enumerate(self.labels))
+        marks = tuple(label if rank % 2 == 0 else None for rank, label in zip(ranks, self.labels, strict=True))
+        return Examples(marks, self.labels, tuple(range(len(self.labels))))
+
+    def learned(self) -> tuple[LearningCurve, Standing] | None:
+        """Return the learning curve of the classifier, and its score on the other half.
+
+        None if all sentences have one label, or if no sentence is left for the test.
+        """
+        products = products_of(self.vectors)
+        found, now = rise(products, self.examples), standing(products, self.examples)
+        return None if found is None or now is None or now.left_out else (found, now)
+
+
+def halves(vectors: NDArray[np.float32], labels: Sequence[bool]) -> Halves:
+    """Make :class:`Halves`. Raises ValueError if there is not one label for each vector."""
+    if len(vectors) != len(labels):
+        raise ValueError(f"{len(vectors)} vectors and {len(labels)} labels.")
+    return Halves(vectors, tuple(labels))

@@ -23,15 +23,14 @@ from lab.analysis.words import predictions
 from lab.analysis.words.masking import is_hidden, masked_run
 from lab.benches.compare.side_by_side import KindCells, NeuronCells, Numbers, WordShares
 from lab.charts.base.axes import Axis, Scale
-from lab.charts.cells.activations import ACTIVATION
 from lab.charts.cells.categories import CategoryMap
 from lab.charts.cells.heatmap import Heatmap, heatmap
+from lab.charts.cells.slices import ACTIVATION
 from lab.charts.cells.small_maps import SmallMaps
 from lab.figures import (
     attention,
     embedding_figures,
     metric_figures,
-    multi_head,
     sentences,
     specialization_figures,
     sublayer_figures,
@@ -98,7 +97,7 @@ def _attention(traced: Trace, at: At) -> Heatmap:
 
 def _all_heads(traced: Trace, at: At) -> SmallMaps:
     """Draw the weights of every head of a layer; in a long text, each cell has the largest weight of a block."""
-    return multi_head.all_heads(traced, at.layer, at.head, at.token, CELLS)
+    return attention.all_heads(traced, at.layer, at.head, at.token, CELLS)
 
 
 def _metrics(traced: Trace, at: At) -> Heatmap:

@@ -19,7 +19,7 @@ from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace, changed
 from lab.toy.data import as_text
-from lab.toy.run_of_toy import number_run
+from lab.toy.models import number_run
 from lab.ui import parameters, runs, selection
 from lab.ui.chosen_tokens import FirstHead, with_tokens
 from lab.ui.download_offer import available

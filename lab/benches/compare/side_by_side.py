@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.charts.base.axes import Axis, Scale, span
+from lab.charts.base.axes import Axis, Scale, span, visible
 from lab.charts.base.figure import CellFigure, Figure
-from lab.charts.base.labels import visible
 from lab.charts.cells.categories import Category, CategoryMap, category_map
 from lab.charts.cells.heatmap import Heatmap, heatmap
+from lab.charts.cells.slices import Strips, strips
 from lab.charts.cells.small_maps import SmallMaps, small_maps
-from lab.charts.cells.strips import Strips, strips
 from lab.charts.marks.bars import bars
 
 TOP = 5

@@ -27,7 +27,6 @@ from lab.text.tags.pipeline import PipelineUnavailable
 from lab.ui import selection
 from lab.ui.bench import Proven
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caption, meaning
 from lab.ui.parameters import (
     BLOCKED,
     CHANGE,
@@ -44,6 +43,7 @@ from lab.ui.parameters import (
     VERSION,
     ZERO_HEAD,
 )
+from lab.ui.screen import caption, meaning
 from lab.ui.sentence import show_sentence
 from lab.ui.shared.met_again import met_again
 

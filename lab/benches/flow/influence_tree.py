@@ -8,9 +8,8 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.flow import influence, maps
-from lab.analysis.flow.influence import MAX_NODES, Tree, bounded_depth, most_nodes
+from lab.analysis.flow.influence import MAX_NODES, Reading, Tree, bounded_depth, most_nodes, tree_down, tree_within
 from lab.analysis.flow.maps import layer_map
-from lab.analysis.flow.reading import Reading, tree_down, tree_within
 from lab.analysis.heads.values import Weights
 from lab.benches.flow import FlowView
 from lab.benches.flow.paths import choose_residual, choose_words
@@ -19,8 +18,8 @@ from lab.figures import flow
 from lab.ui import parameters
 from lab.ui.components import draw_tree
 from lab.ui.drawing import code
-from lab.ui.frame.closing import caption, meaning
 from lab.ui.parameters import LAYERED
+from lab.ui.screen import caption, meaning
 from lab.ui.sentence import show_sentence
 
 

@@ -15,7 +15,7 @@ from lab.benches.flow import FlowView
 from lab.course.pages import experiment_of
 from lab.figures import flow
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caption, meaning, way_to
+from lab.ui.screen import caption, meaning, way_to
 from lab.ui.sentence import show_sentence
 
 _MEASURED = " (lesson 8, Residual and LayerNorm, measures how much is added)"

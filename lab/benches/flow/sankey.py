@@ -7,15 +7,15 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
+from lab.analysis.flow.influence import Reading, links
 from lab.analysis.flow.maps import Links, strongest_links
-from lab.analysis.flow.reading import Reading, links
 from lab.benches.flow import FlowView
 from lab.benches.flow.paths import choose_residual, choose_words
 from lab.course.words import percent
 from lab.figures import flow
 from lab.ui import parameters, selection
 from lab.ui.drawing import code, draw_sankey
-from lab.ui.frame.closing import meaning
+from lab.ui.screen import meaning
 
 
 def show(view: FlowView) -> None:

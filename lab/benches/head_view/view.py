@@ -19,9 +19,9 @@ from lab.models.trace import Trace
 from lab.ui import selection
 from lab.ui.components import mount
 from lab.ui.drawing import show_numbers
-from lab.ui.frame.closing import meaning
 from lab.ui.parameters import COVER, HEADS, HIDDEN, SHOWN, SPECIALS
 from lab.ui.reports import HeadsShown, heard
+from lab.ui.screen import meaning
 from lab.ui.shared.met_again import met_again
 from lab.ui.taking import tell
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from lab.analysis.heads.comparing import strongest_in, thumbnails
 from lab.analysis.heads.metrics import METRICS
-from lab.analysis.heads.thumbnails import strongest_in, thumbnails
 from lab.analysis.heads.values import as_heads
 from lab.models.trace import Trace
 from lab.ui import selection, sidebar

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from lab.analysis.heads.comparing import thumbnails
 from lab.analysis.heads.metrics import METRICS, trace_metrics
 from lab.analysis.heads.named import trace_chance, trace_names
 from lab.analysis.heads.patterns import PATTERNS, trace_patterns
-from lab.analysis.heads.thumbnails import thumbnails
 from lab.analysis.heads.values import is_causal
 from lab.benches.model_view import FIGURE, HeadsView, chosen_mark
 from lab.charts.components.model_view import Frames, ModelView
@@ -24,8 +24,8 @@ from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.components import mount
 from lab.ui.drawing import draw, show_numbers
-from lab.ui.frame.closing import caption
 from lab.ui.parameters import CORRECTED, VERSION
+from lab.ui.screen import caption
 from lab.ui.shared import metric_choice
 from lab.ui.taking import tell
 

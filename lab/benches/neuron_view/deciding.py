@@ -9,10 +9,9 @@ from numpy.typing import ArrayLike
 
 from lab.analysis.heads import query_neurons
 from lab.analysis.heads.named import CLEARLY
-from lab.analysis.heads.own_pattern import own_pattern
 from lab.analysis.heads.patterns import Pattern
 from lab.analysis.heads.query_neurons import DECIDED, Decision, Kept, kept_of
-from lab.analysis.heads.walk import walk
+from lab.analysis.heads.walk import own_pattern, walk
 from lab.benches.neuron_view import DECIDING, NeuronView
 from lab.benches.neuron_view.pattern import NO_CASE, carried, decision, leader, pattern_of, show_way
 from lab.charts.base.axes import AxisPlaces, Scale
@@ -24,7 +23,7 @@ from lab.figures.attention import place
 from lab.models.trace import Trace
 from lab.ui import parameters, selection
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning
+from lab.ui.screen import meaning
 
 # The number of dimensions that get a separate bar.
 NAMED = 10

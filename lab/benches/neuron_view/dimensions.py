@@ -16,8 +16,8 @@ from lab.models.trace import Trace
 from lab.ui import parameters
 from lab.ui.components import mount
 from lab.ui.drawing import code, show_numbers
-from lab.ui.frame.closing import meaning
 from lab.ui.parameters import AROUND
+from lab.ui.screen import meaning
 from lab.ui.sentence import show_sentence
 
 # The most keys in one figure.

@@ -12,9 +12,9 @@ from lab.course.words import escaped, quoted
 from lab.models.tensor_entries import GROUPS, TensorEntry
 from lab.models.trace import Trace
 from lab.ui import selection
-from lab.ui.page_table import show_table
 from lab.ui.parameter_kinds import TextParameter
 from lab.ui.parameters import STATE, TENSOR, TENSOR_COLUMNS, TENSOR_ROWS
+from lab.ui.screen import show_table
 
 _ALL = "All groups"
 BERTSCOPE = (

@@ -11,8 +11,7 @@ from lab.analysis.heads.attention_variants import LINSCALE, NOSEP, RAW, REDUCED,
 from lab.analysis.words.cut_by_hand import CutError, cut_words, default_cut, separator
 from lab.benches.tensors import ALL_HEADS, TensorView
 from lab.course.words import escaped, quoted
-from lab.figures.attention import MAP_TOKENS
-from lab.figures.variant_figures import TITLES, labels, of_head, removed_mass, variant_map, variant_of_all_heads
+from lab.figures.attention import MAP_TOKENS, TITLES, labels, of_head, removed_mass, variant_map, variant_of_all_heads
 from lab.models.trace import Trace
 from lab.ui import parameters
 from lab.ui.drawing import code, draw

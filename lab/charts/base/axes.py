@@ -1,7 +1,10 @@
-"""The words of a chart: the names along the sides, and the name and unit of the quantity."""
+"""The words of a chart: names along its sides, its quantity, labels from a learner's text, a description (`alt=`)."""
 
+import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,3 +90,136 @@ def span(values: NDArray[np.float32], signed: bool) -> Domain:
     high = float((np.abs(values) if signed else values).max())
     high = high if high > 0 else 1.0
     return (-high, high) if signed else (min(0.0, float(values.min())), high)
+
+
+_JOINERS = {"\u200c", "\u200d"}  # joiners, which Persian words and emoji families need
+_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_RIGHT_TO_LEFT = {"R", "AL"}
+
+
+@lru_cache(maxsize=4096)
+def visible(text: str, limit: int | None = 24) -> str:
+    """Return at most `limit` characters of `text`, with a sign for each invisible or order-changing character.
+
+    A newline becomes \\n and a tab \\t, any other control or format character its number (the right-to-left
+    override: ⟨202E⟩), an outer space ␣, half a surrogate pair �.
+    The result can be encoded and cannot reorder the text beside it, but it is NOT escaped for HTML.
+    """
+    if not text:
+        return "(empty)"
+    inner = range(len(text) - len(text.lstrip()), len(text.rstrip()))
+    pieces = [_sign(char, outer=place not in inner) for place, char in enumerate(text)]
+    if limit is not None and len(pieces) > limit:
+        pieces = [*pieces[: limit - 1], "…"]
+    return "".join(pieces)
+
+
+def _sign(char: str, *, outer: bool) -> str:
+    category = unicodedata.category(char)
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    if category == "Cs":
+        return "\ufffd"
+    if category in {"Cc", "Cf", "Zl", "Zp"} and char not in _JOINERS:
+        return f"⟨{ord(char):04X}⟩"
+    return "␣" if category == "Zs" and outer else char
+
+
+def distinct(labels: Sequence[str]) -> list[str]:
+    """Make `labels` unique: each label that occurs more than once gets its position, counted from 1 (`the·5`)."""
+    counts = Counter(labels)
+    taken = {label for label, count in counts.items() if count == 1}
+    result = []
+    for position, label in enumerate(labels, start=1):
+        name = label
+        if counts[label] > 1:
+            name = f"{label}·{position}"
+            while name in taken:
+                name += f"·{position}"
+            taken.add(name)
+        result.append(name)
+    return result
+
+
+def direction(text: str) -> str:
+    """Return `"rtl"` or `"ltr"`: the direction of the first character of `text` that has a direction."""
+    for char in text:
+        kind = unicodedata.bidirectional(char)
+        if kind in _RIGHT_TO_LEFT:
+            return "rtl"
+        if kind == "L":
+            return "ltr"
+    return "ltr"
+
+
+_NAMED_LINES = 3
+
+
+def describe_heatmap(
+    values: NDArray[np.float32],
+    axes: tuple[Axis, Axis],
+    *,
+    value_format: str = ".2f",
+    causal: bool = False,
+    kind: str = "Heatmap",
+) -> str:
+    """E.g. "Heatmap, 8 by 8. Largest 0.62: query “cat”, key “the”.", and the smallest if it is negative."""
+    shown = np.where(np.tri(*values.shape) > 0, values, np.nan) if causal else values
+    names = [_names(axis.names) for axis in axes]
+
+    def cell(place: int) -> str:
+        at = divmod(place, values.shape[1])
+        where = ", ".join(f"{_term(axis.title)}{name[i]}" for axis, name, i in zip(axes, names, at, strict=True))
+        return f"{_written(values[at], value_format)}: {where}."
+
+    text = f"{kind}, {values.shape[0]} by {values.shape[1]}. Largest {cell(int(np.nanargmax(shown)))}"
+    if np.nanmin(shown) < 0:
+        text += f" Smallest {cell(int(np.nanargmin(shown)))}"
+    return text + (" Above the diagonal all is masked." if causal else "")
+
+
+def describe_bars(
+    values: NDArray[np.float32], labels: Sequence[str], *, value_format: str = ".2f", kind: str = "Bar chart"
+) -> str:
+    """E.g. "Bar chart, 5 values. Largest 0.41: “cat”.", and the smallest if it is negative."""
+    names = _names(labels)
+
+    def bar(place: int) -> str:
+        return f"{_written(values[place], value_format)}: {names[place]}."
+
+    text = f"{kind}, {len(values)} values. Largest {bar(int(values.argmax()))}"
+    return text + (f" Smallest {bar(int(values.argmin()))}" if values.min() < 0 else "")
+
+
+def describe_lines(series: dict[str, NDArray[np.float32]], *, value_format: str = ".2f") -> str:
+    """E.g. "Line chart, 2 lines. “train” goes from 5.10 to 2.31 in 40 points. …"."""
+    told = [
+        f"“{visible(name)}” goes from {_written(line[0], value_format)} "
+        f"to {_written(line[-1], value_format)} in {len(line)} points."
+        for name, line in list(series.items())[:_NAMED_LINES]
+    ]
+    rest = len(series) - len(told)
+    return " ".join(
+        [
+            f"Line chart, {len(series)} {'line' if len(series) == 1 else 'lines'}.",
+            *told,
+            *([f"And {rest} more."] if rest else []),
+        ]
+    )
+
+
+def _written(value: np.float32, value_format: str) -> str:
+    """Format a value as the chart writes it; a number that rounds to 0 has no minus sign."""
+    sign = "+" if value_format.startswith("+") else ""
+    return format(float(value), f"{sign}z{value_format.removeprefix('+')}")
+
+
+def _term(title: str) -> str:
+    """Return the noun of an axis title: "Query (attends)" is "query "."""
+    noun = title.split("(", maxsplit=1)[0].strip().lower()
+    return f"{noun} " if noun else ""
+
+
+def _names(labels: Sequence[str]) -> list[str]:
+    """Return labels for a screen reader: in quotation marks, unless the labels are numbers."""
+    return [name if name.isdecimal() else f"“{name}”" for name in distinct([visible(label) for label in labels])]

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from lab.charts.base.labels import distinct, visible
+from lab.charts.base.axes import distinct, visible
 
 # In the ``attrs`` of a table: the number of all rows, where it has only the first ones.
 ROWS = "rows of the whole"

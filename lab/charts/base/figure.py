@@ -1,5 +1,7 @@
 """The parts of every chart: a Vega-Lite specification, its numbers, a description and a table."""
 
+from __future__ import annotations
+
 import json
 import textwrap
 import unicodedata
@@ -12,8 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import alt, colour
-from lab.charts.base.axes import Axis, Scale
-from lab.charts.base.labels import visible
+from lab.charts.base.axes import Axis, Scale, visible
 from lab.charts.kept.drawings import Chart
 from lab.charts.kept.keepable import Keepable
 
@@ -213,3 +214,32 @@ def check_index(index: int | None, count: int, *, of: str, what: str) -> None:
     """Raise a ValueError unless `index` is None or one of `count` things called `what`, counted from 0."""
     if index is not None and not 0 <= index < count:
         raise ValueError(f"{of}: there is no {what} {index}; they run from 0 to {count - 1}.")
+
+
+# At most this many marks: a drawing of more marks takes seconds and tens of megabytes; the browser's own menu can still
+# save such a chart.
+MOST_MARKS = 20_000
+_PIXELS_A_POINT = 2.0
+
+
+def drawable(figure: Figure) -> bool:
+    """Return whether ``figure`` is small enough for a picture file."""
+    return len(figure.data) <= MOST_MARKS
+
+
+def svg(figure: Figure) -> str:
+    """Draw ``figure`` as SVG, in the light theme."""
+    import vl_convert
+
+    return str(vl_convert.vegalite_to_svg(_complete(figure)))
+
+
+def png(figure: Figure) -> bytes:
+    """Draw ``figure`` as PNG, with two pixels for each point."""
+    import vl_convert
+
+    return bytes(vl_convert.vegalite_to_png(_complete(figure), scale=_PIXELS_A_POINT))
+
+
+def _complete(figure: Figure) -> str:
+    return json.dumps(figure.complete())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from lab.charts.base.labels import visible
+from lab.charts.base.axes import visible
 from lab.charts.kept.drawings import StillPicture
 from lab.charts.kept.keepable import Keepable
 

@@ -8,9 +8,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lab.charts.base.axes import Axis, Scale
+from lab.charts.base.axes import Axis, Scale, describe_heatmap
 from lab.charts.base.chart_table import table
-from lab.charts.base.describe import describe_heatmap
 from lab.charts.base.figure import CellFigure, check_index, check_labels, numbers
 from lab.charts.cells.grid import Chosen, Grid, answering, flat, grid_spec, widest
 

@@ -14,10 +14,9 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import alt, colour
-from lab.charts.base.axes import Domain, Scale
+from lab.charts.base.axes import Domain, Scale, visible
 from lab.charts.base.chart_table import table
 from lab.charts.base.figure import CANVAS_ABOVE, Figure, base, check_index, numbers
-from lab.charts.base.labels import visible
 from lab.charts.base.plain import number, of_kind, specification, tooltip
 
 _WIDTH = 440  # pixels

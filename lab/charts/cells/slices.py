@@ -1,8 +1,9 @@
-"""Draw a part of any matrix (weights, scores, hidden states) as coloured cells, with the names of its places."""
+"""Coloured cells of any matrix or of a part of it: slices with named places, activations, vectors as aligned strips."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -10,11 +11,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lab.charts.base.axes import Axis, Scale
+from lab.charts.base.axes import Axis, Scale, describe_heatmap
 from lab.charts.base.chart_table import table
-from lab.charts.base.describe import describe_heatmap
 from lab.charts.base.figure import Figure, numbers
-from lab.charts.cells.grid import Grid, flat, grid_spec, widest
+from lab.charts.cells.grid import Chosen, Grid, flat, grid_spec, widest
+from lab.charts.cells.heatmap import Heatmap, drawn
 
 
 @dataclass(frozen=True)
@@ -85,3 +86,70 @@ def _describe(matrix: NDArray[np.float32], exists: NDArray[np.bool_], grid: Grid
     words = describe_heatmap(shown.astype(np.float32), grid.axes, value_format=grid.scale.format)
     where = "Above" if grid.window is None else "Far from"
     return words + ("" if exists.all() else f" {where} the diagonal all is masked.")
+
+
+ACTIVATION = Scale("Activation", signed=True)
+
+
+def activations(
+    values: ArrayLike,
+    tokens: Sequence[str],
+    scale: Scale = ACTIVATION,
+    *,
+    title: str,
+    columns: tuple[str, int] = ("Neuron", 1),
+    highlight: Chosen = (None, None),
+) -> Heatmap:
+    """Draw `values` (tokens, neurons) over the whole width.
+
+    `columns` is the noun for a column (a neuron, a dimension of a vector), and the number of the first column, from 1.
+
+    `highlight` and `clicked(event)` are (token, column), both from 0. Values beyond the scale's domain have full
+    strength.
+
+    Raises
+    ------
+    ValueError
+        NaN, infinity, a wrong number of labels, or a highlight that cannot be.
+    """
+    matrix = numbers(values, ("tokens", "neurons"), of="activations")
+    names = [str(neuron) for neuron in range(columns[1], columns[1] + matrix.shape[1])]
+    axes = (Axis("Token", tokens), Axis(columns[0], names, counts=True))
+    grid = Grid.of(matrix, title, axes, scale, cell_height=float(np.clip(460 / len(matrix), 6, 26)))
+    return drawn(grid, matrix, highlight, of="activations", width="stretch")
+
+
+class Strips(Heatmap):
+    """Vectors, one below the other."""
+
+
+VALUE = Scale("Value", format=".2f", signed=True, cut=True)
+
+
+def strips(
+    vectors: Sequence[ArrayLike] | NDArray[np.floating],
+    names: Sequence[str],
+    scale: Scale = VALUE,
+    *,
+    title: str,
+    highlight: Chosen = (None, None),
+    dimensions: Sequence[str] | None = None,
+) -> Strips:
+    """Draw `vectors`, each (d,), as rows over the dimensions 1 … d: q, k and q∘k, or the terms of an embedding.
+
+    `dimensions` names the dimensions if they are part of a longer vector, or have a meaning.
+    `highlight` outlines (None, dimension) through all strips, or (strip, None); `clicked(event)` gives
+    (strip, dimension), all from 0.
+
+    Raises
+    ------
+    ValueError
+        NaN, infinity, or not one name for each vector and dimension.
+    """
+    arrays = [numbers(vector, ("d",), of=f"strips, vector {place}") for place, vector in enumerate(vectors)]
+    matrix = np.stack(arrays)
+    columns = [str(place) for place in range(1, matrix.shape[1] + 1)] if dimensions is None else dimensions
+    axes = Axis("", names), Axis("Dimension", columns, counts=True)
+    grid = Grid.of(matrix, title, axes, scale, cell_height=30)
+    figure = drawn(grid, matrix, highlight, of="strips", width="stretch", kind="Strips")
+    return Strips(**vars(figure))

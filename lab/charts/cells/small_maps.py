@@ -13,12 +13,10 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import colour
-from lab.charts.base.axes import Axis, Domain, Scale
+from lab.charts.base.axes import Axis, Domain, Scale, visible
 from lab.charts.base.chart_table import unique_names
 from lab.charts.base.figure import CellFigure, base, check_index, names, numbers, quoted
-from lab.charts.base.labels import visible
-from lab.charts.cells.grid import flat
-from lab.charts.cells.scale_bar import beyond, colours, scale_bar
+from lab.charts.cells.grid import beyond, colours, flat, scale_bar
 
 _CAPTION = 40  # pixels above each map for its two lines
 _GAP = 14

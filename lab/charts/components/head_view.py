@@ -1,4 +1,4 @@
-"""Head view (after BertViz, Vig 2019): the attention of all heads of a layer as lines between two columns."""
+"""Head view (after BertViz, Vig 2019): the attention of all heads of a layer as lines, each head in its colour."""
 
 from __future__ import annotations
 
@@ -10,13 +10,64 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from lab.charts.base.axes import visible
 from lab.charts.base.chart_table import ROWS, unique_names
-from lab.charts.base.labels import visible
 from lab.charts.components.packing import pack
-from lab.charts.components.palette import head_colours
 from lab.charts.kept.drawings import Live
 from lab.charts.kept.keepable import Keepable
 from lab.course.words import number_of
+
+# The eight categorical colours of .streamlit/config.toml and eight more. Any two colours differ by at least 0.13 in
+# OKLab, and each colour has a contrast of at least 3:1 with the page; a test measures difference and contrast. A head's
+# number is always beside its colour, because no set of sixteen colours can be told apart by every eye.
+LIGHT = (
+    "#0439a1",
+    "#cf6401",
+    "#08996a",
+    "#c978b7",
+    "#6d5401",
+    "#7960d7",
+    "#206b7f",
+    "#393d45",
+    "#9c1e90",
+    "#129cd8",
+    "#5a0c78",
+    "#72061e",
+    "#906072",
+    "#9c9600",
+    "#ae1e00",
+    "#d8366c",
+)
+DARK = (
+    "#1193f4",
+    "#d64119",
+    "#2f8669",
+    "#d790a8",
+    "#fbca34",
+    "#7a61ac",
+    "#79c7fe",
+    "#e4e8ef",
+    "#36ea84",
+    "#d88a00",
+    "#b478fc",
+    "#b41e78",
+    "#845a00",
+    "#48a800",
+    "#84ae90",
+    "#fcaefc",
+)
+
+
+def head_colours(count: int) -> dict[str, Sequence[str]]:
+    """Return a colour for each of ``count`` heads, on light and on dark pages.
+
+    After sixteen heads the colours repeat.
+    """
+    return {
+        "light": [LIGHT[head % len(LIGHT)] for head in range(count)],
+        "dark": [DARK[head % len(DARK)] for head in range(count)],
+    }
+
 
 # A weight travels as a whole number of ten-thousandths, in two bytes instead of a float32's four. It is rounded only
 # here, so that the screen shows the same four decimals as Python prints.

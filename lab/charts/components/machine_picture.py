@@ -11,12 +11,23 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from lab.charts.base.labels import visible
-from lab.charts.components.figure_doors import LessonDoor
+from lab.charts.base.axes import visible
 from lab.charts.components.packing import pack
 from lab.charts.components.word_forms_picture import Spans, text_of
 from lab.charts.kept.drawings import Live
 from lab.charts.kept.keepable import Keepable
+
+
+@dataclass(frozen=True)
+class LessonDoor:
+    """The way to a lesson: its id, number and title, its address, and whether it is the lesson on screen."""
+
+    id: str
+    number: int
+    title: str
+    address: str
+    here: bool = False
+
 
 Values = NDArray[np.float32]
 # A strip's colours reach their end at this share of its numbers: a few numbers of a vector are ten times the others.

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from lab.analysis.heads.thumbnails import Thumbnails
+from lab.analysis.heads.comparing import Thumbnails
+from lab.charts.base.axes import visible
 from lab.charts.base.chart_table import unique_names
-from lab.charts.base.labels import visible
 from lab.charts.components.head_view import STEPS, in_steps
 from lab.charts.components.packing import pack
 from lab.charts.kept.drawings import Live

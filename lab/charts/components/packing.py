@@ -34,7 +34,7 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
     """Pack ``header`` and ``arrays`` into one block.
 
     ``header`` holds values that JSON can hold: strings, plain numbers, lists, dictionaries; labels from a learner's
-    text go through :func:`lab.charts.base.labels.visible` first. Arrays have one of the ``TYPES``.
+    text go through :func:`lab.charts.base.axes.visible` first. Arrays have one of the ``TYPES``.
 
     Raises
     ------

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from lab.charts.base.axes import visible
 from lab.charts.base.chart_table import unique_names
-from lab.charts.base.labels import visible
 from lab.charts.components.packing import pack
 from lab.charts.kept.drawings import Live
 from lab.charts.kept.keepable import Keepable

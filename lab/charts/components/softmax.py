@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lab.charts.base.labels import visible
+from lab.charts.base.axes import visible
 from lab.charts.components.packing import pack
 
 

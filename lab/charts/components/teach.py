@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lab.charts.base.labels import visible
+from lab.charts.base.axes import visible
 from lab.charts.components.packing import pack
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from lab.charts.base.axes import visible
 from lab.charts.base.chart_table import unique_names
-from lab.charts.base.labels import visible
 from lab.charts.components.packing import pack
 from lab.charts.kept.drawings import Drawing, Live
 from lab.charts.kept.keepable import Keepable

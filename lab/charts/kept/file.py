@@ -20,8 +20,8 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
+from lab.charts.base.axes import visible
 from lab.charts.base.chart_table import ROWS
-from lab.charts.base.labels import visible
 from lab.charts.components import javascript, style
 from lab.charts.kept import vega
 from lab.charts.kept.drawings import Chart, Drawing, Live, StillPicture

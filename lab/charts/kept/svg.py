@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from lab.charts.base.labels import visible
+from lab.charts.base.axes import visible
 
 
 def element(tag: str, *children: str, **attributes: str | float) -> str:

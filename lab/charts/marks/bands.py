@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from lab.charts.base.axes import visible
 from lab.charts.base.figure import numbers
-from lab.charts.base.labels import visible
 from lab.charts.base.plotted import Plotted, plotly_text
 from lab.charts.marks.sankey_picture import sankey_picture
 

@@ -10,9 +10,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import alt, colour
-from lab.charts.base.axes import Domain, Scale
+from lab.charts.base.axes import Domain, Scale, describe_bars
 from lab.charts.base.chart_table import table
-from lab.charts.base.describe import describe_bars
 from lab.charts.base.figure import CANVAS_ABOVE, Figure, base, check_labels, numbers, ticks, written
 from lab.charts.base.plain import (
     dashed_rule,

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from lab.charts.base import alt, colour
+from lab.charts.base.axes import visible
 from lab.charts.base.chart_table import table
 from lab.charts.base.figure import Figure, base
-from lab.charts.base.labels import visible
 from lab.charts.base.plain import of_kind, specification
 
 _ROW = 46  # pixels for each step

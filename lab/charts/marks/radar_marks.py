@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from lab.charts.base.axes import visible
 from lab.charts.base.figure import numbers
-from lab.charts.base.labels import visible
 from lab.charts.base.plotted import Plotted
 from lab.charts.kept import svg
 

@@ -1,4 +1,4 @@
-"""Sentences that are worth a look, each with a reason."""
+"""Sentences that are worth a look, each with a reason: the menu's, the first page's, Linzen's et al. (2016)."""
 
 from __future__ import annotations
 
@@ -148,4 +148,84 @@ FOLLOWING = (
     ("She opened the letter.", "It was from her sister in Paris."),
     ("The train was late.", "So they waited on the platform for an hour."),
     ("He asked the farmer for work.", "The farmer sent him to the barn."),
+)
+
+
+# The blank in a text, written as a line, as a learner would type it.
+BLANK = "_"
+
+
+@dataclass(frozen=True)
+class First:
+    """A sentence with one :data:`BLANK`.
+
+    Attributes
+    ----------
+    text
+        The sentence.
+    offered
+        Four words to guess from: the likely word, and three words that are wrong or unlikely, each in its own way.
+    cut
+        The word to cut off from the blank.
+    """
+
+    text: str
+    offered: tuple[str, str, str, str]
+    cut: str
+
+    @property
+    def short(self) -> str:
+        """The beginning of the sentence, as the label of a button."""
+        return f"{' '.join(self.text.split()[:3])} …"
+
+
+# In one sentence either way is enough: without the direct way from "dogs" to the blank, or without the ways around, the
+# word stays the best one; without both it does not.
+FIRST = (
+    First(f"The capital of France is {BLANK}.", ("london", "paris", "french", "big"), "France"),
+    First(f"The teacher told the students that {BLANK} had passed the exam.", ("he", "they", "she", "it"), "students"),
+    First(f"The dogs that chased the cat {BLANK} tired.", ("was", "were", "is", "got"), "dogs"),
+    First(f"The bird built its {BLANK} in a tree.", ("house", "nest", "egg", "song"), "bird"),
+    First(f"She opened the {BLANK} and walked in.", ("book", "window", "door", "shop"), "opened"),
+)
+
+
+# The form that grammar requires after a plural subject, and the form that would fit the nearer noun.
+FORMS = ("were", "was")
+
+
+@dataclass(frozen=True)
+class Attraction:
+    """A sentence with ``_`` in place of its verb.
+
+    Attributes
+    ----------
+    text
+        The sentence.
+    subject, nearer
+        The plural subject, and the singular noun between it and the verb.
+    """
+
+    text: str
+    subject: str
+    nearer: str
+
+    @property
+    def name(self) -> str:
+        """The two nouns, which identify the sentence."""
+        return f"{self.subject} … {self.nearer}"
+
+    def filled(self, form: str) -> str:
+        """The sentence with a form of the verb."""
+        return self.text.replace("_", form)
+
+
+# All sentences were written down before any model read them, and none was left out afterwards.
+ATTRACTIONS = (
+    Attraction("The keys to the cabinet _ on the table.", "keys", "cabinet"),
+    Attraction("The dogs that chased the cat _ tired.", "dogs", "cat"),
+    Attraction("The boys near the tree _ playing.", "boys", "tree"),
+    Attraction("The books on the shelf _ old.", "books", "shelf"),
+    Attraction("The teachers behind the child _ tall.", "teachers", "child"),
+    Attraction("The pictures of the house _ beautiful.", "pictures", "house"),
 )

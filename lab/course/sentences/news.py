@@ -1,8 +1,15 @@
-"""Short sentences of the lab with good or bad news, in pairs about one thing, written for lesson 11.
+"""The tasks of lesson 11: short sentences of the lab with good or bad news, in pairs, and two tasks from the treebanks.
 
 Both sentences of a pair tell of the same thing, so that no topic belongs to one label. Whoever learns from one sentence
 of a pair and is tested on the other must not have learned the thing: so a test keeps pairs together.
 """
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lab.analysis.tasks.probing import LabelledTask
+from lab.evidence.labelled import QUESTION, TENSE, shipped
 
 GOOD, BAD = "good news", "bad news"
 # Each pair: the sentence with good news, then the one with bad news.
@@ -70,3 +77,24 @@ NEWS: tuple[tuple[str, str], ...] = (
     ("The police caught the man who had robbed her.", "The police arrested the wrong man."),
     ("The holiday was the best of our lives.", "The holiday was a nightmare from the first day."),
 )
+
+
+NEWS_TASK = "news"
+# The tasks by their questions.
+TASKS: Mapping[str, str] = {
+    "Good or bad news?": NEWS_TASK,
+    "Past or present?": TENSE,
+    "Question or statement?": QUESTION,
+}
+
+
+def news() -> LabelledTask:
+    """Return the sentences with good or bad news; the two sentences of a pair are one group."""
+    texts = tuple(text for pair in NEWS for text in pair)
+    marks = tuple(place % 2 == 0 for place in range(len(texts)))
+    return LabelledTask(NEWS_TASK, (GOOD, BAD), texts, marks, tuple(place // 2 for place in range(len(texts))))
+
+
+def task_of(id: str) -> LabelledTask:
+    """Return a task by its id."""
+    return news() if id == NEWS_TASK else shipped(id)

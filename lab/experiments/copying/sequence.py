@@ -19,9 +19,9 @@ from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.experiments.page import look_there
-from lab.ui.page_table import DECIMAL, Column, show_table
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import HEAD, HEADS, KEY_TOKEN, LAYER, TOKEN
+from lab.ui.screen import DECIMAL, Column, show_table
 
 WORDS = 12  # in one copy
 _TRIES = 200

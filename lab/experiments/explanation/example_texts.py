@@ -13,8 +13,8 @@ from lab.experiments.explanation.measure import ExplanationTest, asked_texts
 from lab.experiments.explanation.methods import ATTENTION, AskedWord, Importance
 from lab.models.encoding import word_of
 from lab.models.loading import LoadedModel
+from lab.ui.experiments.claim_table import two_kinds
 from lab.ui.experiments.page import asking_step, look_there
-from lab.ui.experiments.two_kinds import two_kinds
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import FLOW_LAYER, TOKEN
 

@@ -30,7 +30,7 @@ from lab.models.encoding import word_of
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from lab.ui import runs
-from lab.ui.page_table import show_table
+from lab.ui.screen import show_table
 
 LEFT_OUT = "leave-one-out"
 NAMES = {

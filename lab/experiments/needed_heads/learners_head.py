@@ -16,8 +16,8 @@ from lab.models.interventions import Head, Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui import runs
+from lab.ui.experiments.claim_table import two_kinds
 from lab.ui.experiments.page import asking_step, look_there
-from lab.ui.experiments.two_kinds import two_kinds
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import HEAD, KEY_TOKEN, LAYER, MASKED, PLACE, TOKEN
 

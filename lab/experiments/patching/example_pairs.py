@@ -15,8 +15,8 @@ from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui import runs
+from lab.ui.experiments.claim_table import two_kinds
 from lab.ui.experiments.page import asking_step, look_there
-from lab.ui.experiments.two_kinds import two_kinds
 from lab.ui.parameters import PLACE
 
 # The claims that are checked for a single pair, which are the claims about the residual stream.

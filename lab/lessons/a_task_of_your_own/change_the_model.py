@@ -20,7 +20,7 @@ from lab.analysis.words.predictions import Candidate, candidates
 from lab.charts.base.axes import Axis
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import heatmap
-from lab.course.sentences.first import BLANK, FIRST
+from lab.course.sentences.examples import BLANK, FIRST
 from lab.course.words import quoted, share
 from lab.figures.trace_axes import KEY, WEIGHT
 from lab.lessons.a_task_of_your_own import LESSON
@@ -36,15 +36,13 @@ from lab.models.loading import LoadedModel
 from lab.models.memo import once
 from lab.models.trace import trace
 from lab.questions.asking import asks
-from lab.questions.basis import derivable
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, derivable
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caption, meaning
 from lab.ui.frame.header import idea
 from lab.ui.parameters import TAUGHT, TAUGHT_OWN
 from lab.ui.play import LessonRun
 from lab.ui.quiz.step_questions import ask_beside
-from lab.ui.terms import say
+from lab.ui.screen import caption, meaning, say
 
 IDEA = f"""
 So far, only the **classifier** has learned. Now {STEPS} steps, like those of lesson 10, also move the weights of the

@@ -12,12 +12,10 @@ from lab.lessons.a_task_of_your_own.change_the_model import CAPITALS, NAMED
 from lab.lessons.a_task_of_your_own.taught import LAB_PAIRS
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.questions.asking import asks
-from lab.questions.basis import derivable
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, derivable
 from lab.ui import runs
 from lab.ui.play import LessonRun
-from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
-from lab.ui.quiz.draw_check import draw_checks
+from lab.ui.quiz.draw_check import ChallengeVerdict, draw_challenge, draw_checks
 
 UNSEEN = tuple(text for pair in NEWS[len(LAB_PAIRS) :] for text in pair)  # sentences that no list has shown
 _TRUTH = tuple(place % 2 == 0 for place in range(len(UNSEEN)))

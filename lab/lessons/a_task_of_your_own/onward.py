@@ -4,7 +4,7 @@ import streamlit as st
 
 from lab.models.trace import Trace
 from lab.ui.page import LessonPage
-from lab.ui.terms import say
+from lab.ui.screen import say
 
 _FILLS = (
     "The last vectors are useful for other tasks, too. A new layer reads the vectors of the tokens and marks names or "

@@ -56,18 +56,16 @@ from lab.models.encoding import TextError
 from lab.models.loading import LoadedModel
 from lab.models.twin import untrained_twin
 from lab.questions.asking import asks
-from lab.questions.basis import derivable
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, derivable
 from lab.ui import selection
 from lab.ui.components import mount
 from lab.ui.drawing import code, draw, file
-from lab.ui.frame.closing import caption, meaning
 from lab.ui.frame.header import idea
 from lab.ui.parameters import TAUGHT, TAUGHT_LAB
 from lab.ui.play import LessonRun
 from lab.ui.quiz.step_questions import ask_beside
 from lab.ui.reports import PictureActed, SentencesKept, heard
-from lab.ui.terms import say
+from lab.ui.screen import caption, meaning, say
 
 IDEA = """
 Give a few sentences a **label**. A **classifier** reads one vector of each sentence, the mean of its words in the

@@ -25,14 +25,12 @@ from lab.models.encoding import TextError
 from lab.models.loading import LoadedModel
 from lab.models.trace import trace
 from lab.questions.asking import asks
-from lab.questions.basis import bet
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, bet
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caption, meaning
 from lab.ui.frame.header import idea
 from lab.ui.play import LessonRun
 from lab.ui.quiz.step_questions import ask_beside
-from lab.ui.terms import say
+from lab.ui.screen import caption, meaning, say
 
 IDEA = """
 Why does the trained model give this answer? Cut one word off, so that no other token can attend to it, and ask again.

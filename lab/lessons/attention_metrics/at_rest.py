@@ -9,8 +9,8 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.flow.maps import layer_map
-from lab.analysis.heads import resting
-from lab.analysis.heads.resting import effect_sizes, resting_share
+from lab.analysis.heads import attention_variants
+from lab.analysis.heads.attention_variants import effect_sizes, resting_share
 from lab.analysis.heads.switched_off import log_change
 from lab.analysis.heads.values import Values, keep_others, places_left_out
 from lab.analysis.ranks import rank_correlation
@@ -25,12 +25,11 @@ from lab.lessons.attention_metrics import LESSON
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.questions.asking import asks
-from lab.questions.basis import derivable
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, derivable
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caption, meaning
 from lab.ui.frame.header import idea
 from lab.ui.quiz.step_questions import predict
+from lab.ui.screen import caption, meaning
 from lab.ui.shared.heads_off import may_run
 from lab.ui.shared.one_head import OneHead
 
@@ -74,7 +73,7 @@ def show(view: OneHead) -> None:
     meaning(f"{found} {STORY}" if view.spot.in_story_head else found)
     if orders:
         caption(f"{orders} {RANKS_STORY}" if is_story(view.trace) else orders)
-    code(resting.resting_share, resting.effect_sizes, rank_correlation)
+    code(attention_variants.resting_share, attention_variants.effect_sizes, rank_correlation)
 
 
 def asked_of(trace: Trace) -> tuple[Trace, int | None, int | None]:

@@ -15,8 +15,7 @@ from lab.lessons.attention_metrics.numbers import maximum_is_one_row, most_confi
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.interventions import Interventions
 from lab.ui import runs
-from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
-from lab.ui.quiz.draw_check import OfClass, draw_checks
+from lab.ui.quiz.draw_check import ChallengeVerdict, OfClass, draw_challenge, draw_checks
 from lab.ui.shared.one_head import OneHead
 
 # The least number of tokens in effect of a wide row, and the share of its probability that *paris* has to lose.

@@ -16,16 +16,13 @@ from lab.course.words import capital, head_name, spoken
 from lab.figures.attention import other_words
 from lab.lessons.attention_metrics import LESSON
 from lab.models.trace import Trace
-from lab.questions.asking import asks
-from lab.questions.basis import derivable
-from lab.questions.question import Option, Question
-from lab.questions.spot import Spot
+from lab.questions.asking import Spot, asks
+from lab.questions.question import Option, Question, derivable
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caption, meaning
 from lab.ui.frame.header import idea
 from lab.ui.quiz.step_questions import predict
+from lab.ui.screen import caption, meaning, say
 from lab.ui.shared.one_head import OneHead, show_sentence
-from lab.ui.terms import say
 
 IDEA = """
 A row gives each token some weight, but many of these weights may be tiny. The **effective number of tokens** says how

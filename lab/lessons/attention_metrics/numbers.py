@@ -20,19 +20,14 @@ from lab.figures.metric_figures import all_heads, by_length, unit
 from lab.lessons.attention_metrics import EVERY, LESSON, MANY
 from lab.models.interventions import Head
 from lab.models.trace import Trace
-from lab.questions.asking import asks
-from lab.questions.basis import derivable
-from lab.questions.kinds import ranked
-from lab.questions.question import Option, Question
-from lab.questions.spot import Spot
+from lab.questions.asking import Spot, asks
+from lab.questions.question import Option, Question, derivable, ranked
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caption, meaning, way_to
-from lab.ui.page_table import show_table
 from lab.ui.quiz.step_questions import predict
+from lab.ui.screen import caption, meaning, say, show_table, way_to
 from lab.ui.shared.metric_choice import choose_metric, choose_version, found, no_choice, threshold, uniform
 from lab.ui.shared.one_head import OneHead
-from lab.ui.terms import say
 
 IDEA = (
     "The number of tokens in effect is about one row. Golshanrad & Faghih (2024) describe the whole map of a head by "

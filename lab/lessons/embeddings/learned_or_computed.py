@@ -32,14 +32,12 @@ from lab.lessons.embeddings.view import EmbeddingView, choose_dimensions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.questions.asking import asks
-from lab.questions.basis import derivable
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, derivable
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning, try_this
 from lab.ui.frame.header import idea
 from lab.ui.parameters import PE_BASE, PE_LENGTH, PE_WIDTH
-from lab.ui.terms import say
+from lab.ui.screen import meaning, say, try_this
 
 IDEA = """
 So each place needs its own vector. Where do these vectors come from? Either a model **learns** them, as BERT and

@@ -9,8 +9,8 @@ from torch.nn.functional import cosine_similarity
 
 from lab.analysis.words.neighbours import nearest_in_table, some, vocabulary_words
 from lab.course.words import listed, place_of, quoted, signed
-from lab.figures import near_words
-from lab.figures.near_words import NAMED, in_table
+from lab.figures import embedding_figures
+from lab.figures.embedding_figures import NAMED, in_table
 from lab.lessons.embeddings import LESSON
 from lab.lessons.embeddings.view import EmbeddingView
 from lab.models.encoding import encode
@@ -18,15 +18,13 @@ from lab.models.loading import LoadedModel
 from lab.models.memo import once
 from lab.models.trace import Trace
 from lab.questions.asking import asks
-from lab.questions.basis import bet, derivable
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, bet, derivable
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning, try_this
 from lab.ui.frame.header import idea
 from lab.ui.parameters import TEXT, TOKEN
 from lab.ui.quiz.step_questions import ask_beside
+from lab.ui.screen import meaning, say, try_this
 from lab.ui.sentence import show_sentence
-from lab.ui.terms import say
 
 IDEA = """
 For each token, the model looks up a row of numbers in a table: the token’s **vector**. The
@@ -53,7 +51,7 @@ def show(view: EmbeddingView) -> None:
         return
     found = in_table(trace, view.token)
     if found.nearest:
-        draw(partial(near_words.near_in_table, trace, view.token), "near-in-table")
+        draw(partial(embedding_figures.near_in_table, trace, view.token), "near-in-table")
         st.caption(CAPTION.format(long="" if view.of_toy else LONG))
     meaning(said(trace, view.token) + WRITTEN * view.at_france)
     if formula := worked(trace, view.token):

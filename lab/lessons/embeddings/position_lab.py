@@ -12,7 +12,7 @@ from lab.analysis.words.predictions import candidates, prediction_at
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap
-from lab.charts.cells.strips import strips
+from lab.charts.cells.slices import strips
 from lab.charts.marks.bars import bars
 from lab.course.sentences.looks import is_story
 from lab.course.words import quoted
@@ -24,16 +24,14 @@ from lab.models.interventions import Interventions
 from lab.models.memo import once
 from lab.models.trace import Trace, trace_encoding
 from lab.questions.asking import asks
-from lab.questions.basis import bet, derivable
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, bet, derivable
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caption, meaning
 from lab.ui.frame.header import idea
 from lab.ui.parameters import ORDER
 from lab.ui.quiz.step_questions import predict
+from lab.ui.screen import caption, meaning, say
 from lab.ui.sentence import show_sentence
-from lab.ui.terms import say
 
 IDEA = """
 What would the model know without the vectors of the places? Then the layers get one vector for each token, which says

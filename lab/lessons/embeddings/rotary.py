@@ -8,9 +8,8 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from lab.analysis.layers import three_positions
-from lab.analysis.layers.positions import BASE, Values, spaced
-from lab.analysis.layers.three_positions import Way
+from lab.analysis.layers import positions
+from lab.analysis.layers.positions import BASE, Values, Way, spaced
 from lab.charts.base.axes import Axis, AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
@@ -22,15 +21,13 @@ from lab.lessons.embeddings.view import EmbeddingView
 from lab.models import forward
 from lab.models.trace import Trace
 from lab.questions.asking import asks
-from lab.questions.basis import derivable
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, derivable
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caption, meaning, try_this
 from lab.ui.parameters import PE_BASE, PE_LENGTH
 from lab.ui.quiz.step_questions import predict
+from lab.ui.screen import caption, meaning, say, try_this
 from lab.ui.sentence import show_sentence
-from lab.ui.terms import say
 
 ROWS = 64
 TITLES: dict[Way, str] = {"learned": "learned positions added", "sinusoids": "sinusoids added", "rotary": "turned"}
@@ -69,7 +66,7 @@ def show(view: EmbeddingView) -> None:
 
 def _show_cosines(view: EmbeddingView, count: int, base: float) -> None:
     """Draw the cosines of the two words, with vectors added and with the words turned."""
-    tokens, (added, *_) = (view.token, view.key), three_positions.ways(view.trace)
+    tokens, (added, *_) = (view.token, view.key), positions.ways(view.trace)
     places = st.columns(2)
     for place, way in zip(places, (added, "rotary"), strict=True):
         with place:
@@ -84,7 +81,7 @@ def _show_cosines(view: EmbeddingView, count: int, base: float) -> None:
 
 def turned_rows(traced: Trace, token: int, length: int, base: float = BASE) -> Heatmap:
     """Draw the vector of ``token``, turned to each of the first positions; dimensions of a pair are side by side."""
-    rows = three_positions.placed(traced, token, "rotary", length, base)
+    rows = positions.placed(traced, token, "rotary", length, base)
     half = rows.shape[1] // 2
     pairs, places = spaced(half, DIMENSIONS // 2), spaced(length, ROWS)
     columns = np.stack([pairs, pairs + half], axis=1).ravel()
@@ -99,9 +96,9 @@ def cosines_of(traced: Trace, query: int, key: int, way: Way, length: int, base:
 
     All ways share one scale of colours, up to the next tenth above the largest cosine in any of them.
     """
-    every = (three_positions.cosines(traced, (query, key), each, length, base) for each in three_positions.ways(traced))
+    every = (positions.cosines(traced, (query, key), each, length, base) for each in positions.ways(traced))
     most = min(1.0, math.ceil(10 * max(float(np.abs(each).max()) for each in every)) / 10)
-    values = three_positions.cosines(traced, (query, key), way, length, base)
+    values = positions.cosines(traced, (query, key), way, length, base)
     places = spaced(len(values), ROWS)
     names = [str(place) for place in places]
     axes = Axis(f"Position of {traced.labels[query]}", names), Axis(f"Position of {traced.labels[key]}", names)
@@ -112,8 +109,8 @@ def cosines_of(traced: Trace, query: int, key: int, way: Way, length: int, base:
 def by_offset(traced: Trace, query: int, key: int, length: int, base: float = BASE) -> Figure:
     """Draw the least and the largest cosine at each offset; for turned vectors, both are the same line."""
     drawn: dict[str, Values] = {}
-    for way in three_positions.ways(traced):
-        least, largest = three_positions.by_offset(three_positions.cosines(traced, (query, key), way, length, base))
+    for way in positions.ways(traced):
+        least, largest = positions.by_offset(positions.cosines(traced, (query, key), way, length, base))
         drawn |= {"turned": least} if way == "rotary" else {f"{way}: least": least, f"{way}: largest": largest}
     places = AxisPlaces("Offset: position of the second − position of the first", range(1 - length, length))
     return settled(lines(drawn, places, Scale("Cosine"), title="Cosine by offset"))
@@ -122,8 +119,8 @@ def by_offset(traced: Trace, query: int, key: int, length: int, base: float = BA
 def said(trace: Trace, tokens: tuple[int, int], count: int, base: float) -> str:
     """Say how much the cosine of two words at one distance varies, for turned words and with vectors added."""
     apart = {}
-    for way in three_positions.ways(trace):
-        least, largest = three_positions.by_offset(three_positions.cosines(trace, tokens, way, count, base))
+    for way in positions.ways(trace):
+        least, largest = positions.by_offset(positions.cosines(trace, tokens, way, count, base))
         apart[way] = float((largest - least).max())
     others = " and ".join(f"up to **{signed(apart[way])}** with {TITLES[way]}" for way in apart if way != "rotary")
     return (

@@ -14,10 +14,9 @@ from lab.lessons.embeddings.view import EmbeddingView, choose_dimensions
 from lab.models import forward
 from lab.models.catalogue import twin_of
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameters import TEXT
+from lab.ui.screen import meaning, say, try_this
 from lab.ui.sentence import show_sentence
-from lab.ui.terms import say
 
 TWICE = "The dog barked at the other dog."
 IDEA = """

@@ -14,8 +14,7 @@ from lab.lessons.feed_forward.view import FAVOURITE, FeedForwardView
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.loading import LoadedModel
 from lab.models.trace import trace
-from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
-from lab.ui.quiz.draw_check import draw_checks
+from lab.ui.quiz.draw_check import ChallengeVerdict, draw_challenge, draw_checks
 
 WANTED = """
 Neuron {neuron} of layer {layer} fires at *of* in *The capital of France*: its activation is {least}. Write a sentence

@@ -17,16 +17,14 @@ from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.encoding import word_of
 from lab.models.loading import LoadedModel
 from lab.questions.asking import asks
-from lab.questions.basis import derivable
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, derivable
 from lab.text.bundled import bundled_sentences
 from lab.ui.drawing import code
-from lab.ui.frame.closing import meaning, try_this
 from lab.ui.frame.header import idea
 from lab.ui.long_work import serial_of, unasked
 from lab.ui.parameters import LAYER, NEURON, TOKEN
+from lab.ui.screen import meaning, say, try_this
 from lab.ui.sentence import show_sentence
-from lab.ui.terms import say
 from lab.ui.toys import toy_runs
 
 IDEA = """

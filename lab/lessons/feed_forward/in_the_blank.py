@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from lab.analysis.layers.neurons_off import NeuronOff, best_word, neuron_off, neurons_off, trying
+from lab.analysis.layers.feed_forward import NeuronOff, best_word, neuron_off, neurons_off, trying
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
@@ -19,10 +19,10 @@ from lab.models.batches import ProgressFunction
 from lab.models.encoding import BLANK, word_of
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning
 from lab.ui.frame.header import idea
 from lab.ui.long_work import serial_of, unasked
 from lab.ui.parameters import NEURON
+from lab.ui.screen import meaning
 from lab.ui.shared.prediction import cannot_predict
 from lab.ui.shared.prediction import look as look_at_place
 

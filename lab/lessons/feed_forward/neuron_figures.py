@@ -5,8 +5,8 @@ from __future__ import annotations
 from lab.analysis.heads.one_row import window
 from lab.analysis.layers import feed_forward
 from lab.charts.base.figure import Figure
-from lab.charts.cells.activations import activations
 from lab.charts.cells.heatmap import Heatmap
+from lab.charts.cells.slices import activations
 from lab.charts.marks.curve import curve
 from lab.figures.sublayer_figures import TOKENS
 from lab.models.trace import Trace

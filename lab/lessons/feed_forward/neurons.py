@@ -14,13 +14,11 @@ from lab.lessons.feed_forward import LESSON, neuron_figures
 from lab.lessons.feed_forward.view import FeedForwardView, choose_neuron, show_sentence
 from lab.models import forward
 from lab.questions.asking import asks
-from lab.questions.basis import derivable
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, derivable
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning
 from lab.ui.frame.header import idea
 from lab.ui.parameters import NEURON
-from lab.ui.terms import say
+from lab.ui.screen import meaning, say
 
 IDEA = """
 The network is two matrices with a function between them. The first, $W_1$, makes {inner:,} numbers of the {width:,}

@@ -21,13 +21,11 @@ from lab.models.interventions import Interventions
 from lab.models.memo import once
 from lab.models.trace import Trace, trace_encoding
 from lab.questions.asking import asks
-from lab.questions.basis import bet
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, bet
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caption, meaning
 from lab.ui.frame.header import idea
 from lab.ui.quiz.step_questions import ask_beside
-from lab.ui.terms import say
+from lab.ui.screen import caption, meaning, say
 
 IDEA = """
 Here is the whole plan of a layer. Follow the vector of {token} through layer {layer}, from top to bottom."""

@@ -10,7 +10,7 @@ import streamlit as st
 
 from lab.analysis.layers.sublayers import NormSteps, layer_norms, norm_steps, sublayer_changes
 from lab.charts.cells.heatmap import Heatmap
-from lab.charts.cells.strips import strips
+from lab.charts.cells.slices import strips
 from lab.course.words import signed
 from lab.figures import sublayer_figures
 from lab.lessons.feed_forward import LESSON
@@ -18,14 +18,12 @@ from lab.lessons.feed_forward.view import FeedForwardView, show_sentence
 from lab.models import forward
 from lab.models.trace import Trace
 from lab.questions.asking import asks
-from lab.questions.basis import derivable
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, derivable
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning
 from lab.ui.frame.header import idea
 from lab.ui.parameters import NORM
 from lab.ui.quiz.step_questions import ask_beside
-from lab.ui.terms import say
+from lab.ui.screen import meaning, say
 
 IDEA = """
 Attention and the network, the **sublayers** of a layer, do not replace the vector x of a token. Each computes a

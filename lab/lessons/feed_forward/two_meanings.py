@@ -22,10 +22,9 @@ from lab.models.trace import Trace, trace
 from lab.text.bundled import bundled_sentences
 from lab.ui import selection
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning, try_this
 from lab.ui.frame.header import idea
 from lab.ui.parameters import SENSE
-from lab.ui.terms import say
+from lab.ui.screen import meaning, say, try_this
 
 
 def show(view: FeedForwardView) -> None:

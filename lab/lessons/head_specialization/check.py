@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lab.analysis.words.in_blank import with_blank
-from lab.course.sentences.subject_verb import FORMS
+from lab.course.sentences.examples import FORMS
 from lab.course.words import escaped, quoted
 from lab.lessons.head_specialization import LESSON
 from lab.lessons.head_specialization.does_it_matter import what_shows_need
@@ -17,8 +17,7 @@ from lab.models.interventions import Interventions
 from lab.text.tags.pipeline import PipelineUnavailable, TaggedToken, spelled_out
 from lab.text.tags.token_tags import TaggedSpan, encoding_tags, parsed, trace_tags
 from lab.ui import runs
-from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
-from lab.ui.quiz.draw_check import draw_checks
+from lab.ui.quiz.draw_check import ChallengeVerdict, draw_challenge, draw_checks
 from lab.ui.shared.one_head import OneHead
 
 HEAD = (4, 10)  # 5-11 of the default model, from 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -11,27 +11,30 @@ import streamlit as st
 
 from lab.analysis.heads import switched_off
 from lab.analysis.heads.values import Values
-from lab.analysis.words.preferred import Preferred
+from lab.analysis.words.in_blank import Preferred, preferred
+from lab.analysis.words.masking import hide
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
-from lab.charts.marks.dots import dots
+from lab.charts.marks.ranges import dots
 from lab.course.pages import experiment_of
-from lab.course.sentences.subject_verb import ATTRACTIONS
+from lab.course.sentences.examples import ATTRACTIONS, FORMS, Attraction
 from lab.course.words import capital, escaped, head_name
+from lab.evidence.pairs import before
 from lab.figures.sentence_arcs import sentence
 from lab.lessons.head_specialization import LESSON
-from lab.lessons.head_specialization.attraction import AskedVerb, asked_verb, attractions, attractions_at_mean
 from lab.models.ablation import ablate_each_head
 from lab.models.catalogue import DEFAULT_MODEL
-from lab.models.interventions import Head
+from lab.models.encoding import encode
+from lab.models.interventions import Head, Interventions
 from lab.models.loading import LoadedModel
+from lab.models.memo import once
+from lab.models.trace import Trace, changed, trace_encoding
 from lab.questions.asking import asks
-from lab.questions.basis import bet, derivable
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, bet, derivable
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caption, meaning, way_to
 from lab.ui.frame.header import idea
 from lab.ui.quiz.step_questions import predict
+from lab.ui.screen import caption, meaning, way_to
 from lab.ui.sentence import show_row
 from lab.ui.shared.heads_off import asked_for
 from lab.ui.shared.one_head import OneHead
@@ -101,7 +104,7 @@ def _show_verbs(view: OneHead, first: AskedVerb, found: tuple[Preferred, ...]) -
 def verb_forms(model: LoadedModel, layer: int, head: int) -> Figure:
     """Draw the share of “were” against “was” with each head off, one line per sentence; the given head is marked.
 
-    The sentences are :data:`lab.course.sentences.subject_verb.ATTRACTIONS`, read by the model. Raises
+    The sentences are :data:`lab.course.sentences.examples.ATTRACTIONS`, read by the model. Raises
     ValueError for a model that cannot be asked.
     """
     found = attractions(model)
@@ -206,3 +209,56 @@ def what_shows_need() -> Question:
         ),
         mixed=True,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class AskedVerb:
+    """A run in which the verb at ``place`` (from 0) is to be predicted; ``forms`` are the ids of :data:`FORMS`."""
+
+    trace: Trace
+    place: int
+    forms: tuple[int, int]
+
+
+def asked_verb(model: LoadedModel, sentence: Attraction) -> AskedVerb | None:
+    """The sentence with its verb hidden, or, for a causal model, the words before its verb.
+
+    None if a form of the verb is not one token, or a word is unknown to the model.
+    """
+    good, bad = (encode(model.tokenizer, model.config, sentence.filled(form)) for form in FORMS)
+    both = list(zip(good.token_ids, bad.token_ids, strict=False))
+    places = [at for at, (one, other) in enumerate(both) if one != other]
+    if len(good) != len(bad) or len(places) != 1 or model.unknown in good.token_ids:
+        return None
+    place, mask = places[0], model.mask
+    if model.config.causal:
+        return AskedVerb(trace_encoding(model, before(good, place)), place - 1, both[place])
+    return None if mask is None else AskedVerb(trace_encoding(model, hide(good, [place], mask)), place, both[place])
+
+
+@once
+def attractions(model: LoadedModel) -> tuple[Preferred, ...] | None:
+    """The share of “were” against “was” in each of :data:`ATTRACTIONS`, with all heads and without each single head.
+
+    None if the model cannot read one of the sentences. Raises ValueError for a model without a vocabulary head.
+    """
+    asked = [asked_verb(model, sentence) for sentence in ATTRACTIONS]
+    read = [each for each in asked if each is not None]
+    if len(read) < len(asked):
+        return None
+    return tuple(preferred(each.trace, each.place, each.forms) for each in read)
+
+
+@once
+def attractions_at_mean(model: LoadedModel, head: Head) -> tuple[float, ...]:
+    """The share of “were” in each of :data:`ATTRACTIONS` with ``head`` at its mean over the sentence.
+
+    Zero may be a value that a head never has, so its mean is the second way to take a head away (Michel et al. 2019 set
+    heads to 0; Wang et al. 2022 to a mean). Raises ValueError if the model cannot read one of the sentences.
+    """
+    asked = [each for sentence in ATTRACTIONS if (each := asked_verb(model, sentence)) is not None]
+    if len(asked) < len(ATTRACTIONS):
+        raise ValueError(f"{model.id} cannot read all of these sentences.")
+    off = Interventions(mean_heads=frozenset({head}))
+    logits = [changed(each.trace, off).logits(each.place)[0][list(each.forms)].double() for each in asked]
+    return tuple(float((first - second).sigmoid()) for first, second in logits)

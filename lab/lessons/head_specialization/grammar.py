@@ -15,7 +15,7 @@ from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
 from lab.course.pages import experiment_of
-from lab.course.sentences.subject_verb import ATTRACTIONS
+from lab.course.sentences.examples import ATTRACTIONS
 from lab.course.words import escaped, head_name, quoted
 from lab.evidence import relation_cases
 from lab.evidence.kind_rules import in_words, shipped
@@ -31,17 +31,15 @@ from lab.models.encoding import BLANK, MASK
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.questions.asking import asks
-from lab.questions.basis import bet, derivable
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, bet, derivable
 from lab.text.tags.pipeline import PipelineUnavailable
 from lab.text.tags.token_tags import parsed
 from lab.ui import runs
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caption, meaning, way_to
 from lab.ui.parameters import TOKEN
 from lab.ui.quiz.step_questions import predict
+from lab.ui.screen import caption, meaning, say, way_to
 from lab.ui.shared.one_head import OneHead
-from lab.ui.terms import say
 
 # The step's own example: the first of six sentences in which a noun of the other number is nearer to the verb.
 KEYS = ATTRACTIONS[0].filled(MASK)

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.heads.features import FEATURES
 from lab.analysis.heads.named import Chance, above_chance, clearly_above, name_scores, trace_names
 from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.heads.specialization import SPECIALIZATIONS
 from lab.analysis.heads.survey import (
+    FEATURES,
     TWIN_READS,
     HeadSurvey,
     SurveyedText,
@@ -43,15 +43,13 @@ from lab.text.tags.token_tags import tagged as tagged_tokens
 from lab.toy.data import as_text
 from lab.ui import runs
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning
 from lab.ui.frame.header import idea
 from lab.ui.long_work import offer, serial_of
-from lab.ui.page_table import show_table
+from lab.ui.parameter_kinds import say_shortened, shorten
 from lab.ui.parameters import BUNDLED, MAX_CHARACTERS, MODE, SOURCE, TOY
+from lab.ui.screen import meaning, say, show_table
 from lab.ui.shared.one_head import OneHead
-from lab.ui.terms import say
 from lab.ui.toys import toy_runs
-from lab.ui.typed import say_shortened, shorten
 
 IDEA = """
 One sentence can mislead you. Here every number is a mean over many sentences, and each sentence has the same weight."""

@@ -10,13 +10,21 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
+from lab.analysis.flow.ways_in import asked_of, cut_off
 from lab.analysis.heads import named, patterns
-from lab.analysis.heads.named import MIXED, Chance, above_chance, clearly_above, scores_of, trace_chance
+from lab.analysis.heads.named import (
+    MIXED,
+    Chance,
+    above_chance,
+    clearly_above,
+    followed,
+    scores_of,
+    trace_chance,
+    with_places,
+)
 from lab.analysis.heads.patterns import PATTERNS, same_word_cases, trace_patterns
-from lab.analysis.heads.shuffled_places import followed, with_places
-from lab.analysis.heads.swapping import Asked
+from lab.analysis.heads.switched_off import Asked
 from lab.analysis.heads.values import Values
-from lab.analysis.words.cut_off import asked_of, cut_off
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
@@ -30,15 +38,12 @@ from lab.lessons.head_specialization.view import choose_part, chosen_left_out
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.questions.asking import asks
-from lab.questions.basis import bet
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, bet
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning, say_more
 from lab.ui.frame.header import idea
-from lab.ui.page_table import show_table
 from lab.ui.quiz.step_questions import ask_beside
+from lab.ui.screen import meaning, say, say_more, show_table
 from lab.ui.shared.one_head import OneHead, show_sentence
-from lab.ui.terms import say
 
 IDEA = """
 Some heads do one simple thing that has a name (Vig 2018, *Deconstructing BERT*; Clark et al. 2019), and give it

@@ -34,20 +34,17 @@ from lab.lessons.head_specialization.view import (
 )
 from lab.models.interventions import Head
 from lab.models.trace import Trace
-from lab.questions.asking import asks
-from lab.questions.basis import derivable
-from lab.questions.question import Option, Question
-from lab.questions.spot import Spot
+from lab.questions.asking import Spot, asks
+from lab.questions.question import Option, Question, derivable
 from lab.text.tags.token_tags import Tags
 from lab.toy.models import is_toy
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw_plotly
-from lab.ui.frame.closing import caption, meaning
 from lab.ui.frame.header import idea
 from lab.ui.quiz.step_questions import ask_beside
+from lab.ui.screen import caption, meaning, say
 from lab.ui.shared.metric_choice import choose_version
 from lab.ui.shared.one_head import OneHead
-from lab.ui.terms import say
 
 IDEA = """
 Does a head have a job? Numbers for what it prefers make a profile: **function words** (*the*, *of*), **content words**

@@ -11,16 +11,15 @@ from lab.analysis.heads.specialization import (
     Dimension,
 )
 from lab.analysis.heads.values import Mask, keep_others
-from lab.charts.tokens.encoding_chips import encoding_chips
+from lab.charts.tokens.token_chips import encoding_chips
 from lab.course.words import escaped
 from lab.figures.specialization_figures import axis_name
 from lab.models.trace import Trace
-from lab.text.tags.english import looks_english
 from lab.text.tags.pipeline import PipelineUnavailable, spelled_out
-from lab.text.tags.token_tags import Tags, trace_tags
+from lab.text.tags.token_tags import Tags, looks_english, trace_tags
 from lab.toy.models import is_toy
 from lab.ui import runs, sidebar
-from lab.ui.chips import draw_chips
+from lab.ui.screen import draw_chips
 from lab.ui.shared.metric_choice import choose_sinks, sinks_left_out
 from lab.ui.shared.one_head import OneHead
 

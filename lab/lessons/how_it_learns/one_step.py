@@ -11,23 +11,21 @@ import streamlit as st
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.curve import curve
-from lab.charts.marks.marked import marked_lines
+from lab.charts.marks.lines import marked_lines
 from lab.course.words import signed
 from lab.lessons.how_it_learns import LESSON
 from lab.questions.asking import asks
-from lab.questions.basis import derivable
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, derivable
 from lab.toy import gradient_step
 from lab.toy.data import letter
 from lab.toy.gradient_step import RATES, REACH, Slope, Weight, descent, sentences, slope
 from lab.toy.rules import hidden_id
 from lab.toy.training import Plan
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning, say_more
 from lab.ui.frame.header import idea
 from lab.ui.play import LessonRun
 from lab.ui.quiz.step_questions import ask_beside
-from lab.ui.terms import say
+from lab.ui.screen import meaning, say, say_more
 from lab.ui.toys import toy_runs
 
 IDEA = """

@@ -8,26 +8,24 @@ from functools import partial
 
 import numpy as np
 
-from lab.analysis.words.blank_loss import guessing, surprise, untrained_prediction
+from lab.analysis.words.in_blank import guessing, surprise, untrained_prediction
 from lab.analysis.words.predictions import Candidate, candidate, prediction_at, word_of
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
-from lab.charts.marks.marked import marked_lines
+from lab.charts.marks.lines import marked_lines
 from lab.course.words import quoted, share
 from lab.lessons.how_it_learns import LESSON
 from lab.models.catalogue import twin_of
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.questions.asking import asks
-from lab.questions.basis import derivable
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, derivable
 from lab.ui import selection
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning
 from lab.ui.frame.header import idea
 from lab.ui.parameters import WORD
+from lab.ui.screen import meaning, say
 from lab.ui.shared.prediction import PredictionView
-from lab.ui.terms import say
 
 _OFFERED = 8  # words in the menu
 _LEAST = 4.0  # the curve reaches at least as high as this loss

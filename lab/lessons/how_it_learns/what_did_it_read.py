@@ -22,15 +22,13 @@ from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.questions.asking import asks
-from lab.questions.basis import derivable
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, derivable
 from lab.ui import runs, selection
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning, try_this
 from lab.ui.frame.header import idea
 from lab.ui.parameters import GAP
 from lab.ui.play import LessonRun
-from lab.ui.terms import say
+from lab.ui.screen import meaning, say, try_this
 
 IDEA = """
 Where does a word such as *paris* come from? Look at what the model read. The first chart shows how often each word

@@ -16,26 +16,23 @@ from lab.analysis.sentences.token_sentences import split
 from lab.analysis.words.masking import asked_run
 from lab.analysis.words.predictions import Candidate, candidates, prediction_at
 from lab.charts.base.axes import Axis, Scale
+from lab.charts.cells.categories import word_grid
 from lab.charts.cells.grid import Texts
 from lab.charts.cells.heatmap import Heatmap
-from lab.charts.cells.word_grid import word_grid
 from lab.course.sentences.looks import STORY_HEAD, is_story, look_head
 from lab.course.words import listed, quoted, spoken
 from lab.figures.sentences import behind, block
 from lab.lessons.inter_sentence_attention import LESSON
-from lab.lessons.inter_sentence_attention.row import show_tokens
-from lab.lessons.inter_sentence_attention.view import EXAMPLE, SentencesView
+from lab.lessons.inter_sentence_attention.view import EXAMPLE, SentencesView, show_tokens
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.encoding import BLANK
 from lab.models.interventions import Head, Interventions
 from lab.models.trace import Trace
 from lab.questions.asking import asks
-from lab.questions.basis import bet
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, bet
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caption, meaning, say_more
 from lab.ui.quiz.step_questions import ask_beside
-from lab.ui.terms import say
+from lab.ui.screen import caption, meaning, say, say_more
 
 STORY_IDEA = "*The capital is ▢.* does not say which country is meant; the sentence before it does."
 IDEA = """

@@ -15,13 +15,11 @@ from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.encoding import BLANK
 from lab.models.interventions import Interventions
 from lab.questions.asking import asks
-from lab.questions.basis import bet, derivable
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, bet, derivable
 from lab.questions.toy_questions import pair_checks
 from lab.toy.letter_pairs import PAIRED
 from lab.ui import runs
-from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
-from lab.ui.quiz.draw_check import draw_checks
+from lab.ui.quiz.draw_check import ChallengeVerdict, draw_challenge, draw_checks
 
 LEADS = 0.15  # below this, no word leads
 SHOWN = ("france", "capital")

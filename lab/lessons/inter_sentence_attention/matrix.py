@@ -14,20 +14,17 @@ from lab.course.words import capital, spoken
 from lab.figures.sentences import block, read, sentence_map
 from lab.lessons.inter_sentence_attention import LESSON, MATRIX
 from lab.lessons.inter_sentence_attention.behind_a_cell import name
-from lab.lessons.inter_sentence_attention.row import show_tokens
-from lab.lessons.inter_sentence_attention.view import LONGER, SentencesView
+from lab.lessons.inter_sentence_attention.view import LONGER, SentencesView, show_tokens
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.questions.asking import asks
-from lab.questions.basis import derivable
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, derivable
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caption, meaning, say_more, try_this
 from lab.ui.parameters import MEASURE
 from lab.ui.quiz.step_questions import ask_beside
+from lab.ui.screen import caption, meaning, say, say_more, try_this
 from lab.ui.shared.metric_choice import choose_sinks, sinks_left_out
-from lab.ui.terms import say
 
 IDEA = """
 A weight goes from token to token. Take the mean map of all heads, add up the weights from a token to all tokens of a

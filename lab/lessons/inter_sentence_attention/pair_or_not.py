@@ -9,14 +9,12 @@ import streamlit as st
 from lab.analysis.sentences.between_sentences import MASS
 from lab.analysis.sentences.token_sentences import split
 from lab.figures.sentences import matrix, read
-from lab.lessons.inter_sentence_attention.row import show_tokens
-from lab.lessons.inter_sentence_attention.view import SentencesView
+from lab.lessons.inter_sentence_attention.view import SentencesView, show_tokens
 from lab.models.memo import once
 from lab.models.trace import Trace
 from lab.models.trace import trace as run
 from lab.ui.drawing import draw
-from lab.ui.frame.closing import caption, meaning
-from lab.ui.terms import say
+from lab.ui.screen import caption, meaning, say
 
 IDEA = """
 The model can read two texts as one text, or as a **pair**: BERT then puts [SEP] between them, and adds another

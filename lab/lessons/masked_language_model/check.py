@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lab.analysis.heads.swapping import Asked, swapped
+from lab.analysis.heads.switched_off import Asked, swapped
 from lab.analysis.words.in_blank import with_blank
 from lab.analysis.words.predictions import word_of
 from lab.course.sentences.looks import STORY_HEAD
@@ -17,12 +17,10 @@ from lab.models.encoding import BLANK
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace, trace_encoding
 from lab.questions.asking import asks
-from lab.questions.basis import derivable
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, derivable
 from lab.ui import runs
 from lab.ui.play import LessonRun
-from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
-from lab.ui.quiz.draw_check import draw_checks
+from lab.ui.quiz.draw_check import ChallengeVerdict, draw_challenge, draw_checks
 
 LOOKS = 0.5  # a head that gives a word less than half of its attention does not look there most of all
 _HEADS = (3, 5)  # the heads of layer 6, from 0, that look at the country in the course's sentence

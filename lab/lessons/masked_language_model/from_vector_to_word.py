@@ -17,16 +17,14 @@ from lab.lessons.masked_language_model.view import show_numbers, tells_story
 from lab.models import forward
 from lab.models.trace import Trace
 from lab.questions.asking import asks
-from lab.questions.basis import derivable
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, derivable
 from lab.ui.components import mount
 from lab.ui.drawing import code
-from lab.ui.frame.closing import caption, meaning, try_this
 from lab.ui.parameters import TEMPERATURE, TEXT
 from lab.ui.quiz.step_questions import predict
 from lab.ui.reports import WordChosen, heard
+from lab.ui.screen import caption, meaning, say, try_this
 from lab.ui.shared.prediction import PredictionView
-from lab.ui.terms import say
 
 _ROWS, _WIDTH = 5, 360  # words in the table of logits, and its width in pixels
 _HEAD = (

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from lab.lessons.masked_language_model.best import show_best
-from lab.lessons.masked_language_model.view import tells_story
+from lab.lessons.masked_language_model.view import show_best, tells_story
 from lab.models.trace import Trace
-from lab.ui.frame.closing import try_this
 from lab.ui.parameters import TEXT
+from lab.ui.screen import say, try_this
 from lab.ui.shared.prediction import PredictionView
-from lab.ui.terms import say
 
 _TASK = (
     "Hide a word behind [MASK]. The model gives every word of its vocabulary a **probability**, and all probabilities "

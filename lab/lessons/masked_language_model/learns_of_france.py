@@ -27,16 +27,13 @@ from lab.lessons.masked_language_model.view import tells_story
 from lab.models.encoding import TextError
 from lab.models.trace import Trace
 from lab.questions.asking import asks
-from lab.questions.basis import bet
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, bet
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caption, meaning, try_this, way_to
 from lab.ui.long_work import serial_of, unasked
-from lab.ui.page_table import show_table
 from lab.ui.parameters import SECOND_TEXT, TEXT
 from lab.ui.quiz.step_questions import predict
+from lab.ui.screen import caption, meaning, say, show_table, try_this, way_to
 from lab.ui.shared.prediction import PredictionView
-from lab.ui.terms import say
 
 RIVAL = "The capital of Russia is _."
 _QUICK = 6e9  # multiplications that a page does while it is drawn: a short sentence in a small model

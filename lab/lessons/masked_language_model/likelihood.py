@@ -15,10 +15,9 @@ from lab.models.batches import ProgressFunction
 from lab.models.trace import Trace
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning
 from lab.ui.long_work import offer, serial_of
 from lab.ui.parameters import PROBABILITY, SCORE
-from lab.ui.terms import say
+from lab.ui.screen import meaning, say
 
 UNASKED_UP_TO = 48  # the most tokens that are scored without a click; hiding more of them one by one takes seconds
 _CAUSAL = (

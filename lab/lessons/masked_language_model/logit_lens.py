@@ -17,10 +17,9 @@ from lab.models.fitted_lens import fitted_lens
 from lab.models.trace import Trace
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caption, meaning
 from lab.ui.parameters import READ_WITH
+from lab.ui.screen import caption, meaning, say
 from lab.ui.shared.prediction import PredictionView
-from lab.ui.terms import say
 
 _TASK = (
     "When does the word appear? A **lens** lets the vocabulary head read the vector after each layer, as if this layer "

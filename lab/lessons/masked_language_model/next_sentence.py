@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.words.follows import PairsTried, next_sentence, try_pairs
-from lab.analysis.words.predictions import follows
+from lab.analysis.words.predictions import PairsTried, follows, next_sentence, try_pairs
 from lab.course.sentences.examples import FOLLOWING
 from lab.course.words import quoted, share
 from lab.lessons.masked_language_model.view import show_numbers
@@ -19,8 +18,7 @@ from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.drawing import code
-from lab.ui.frame.closing import caption, meaning
-from lab.ui.terms import say
+from lab.ui.screen import caption, meaning, say
 from lab.ui.texts import use_texts
 
 UNRELATED = (FOLLOWING[0][0], "The bank raised its interest rates again.")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from lab.course.words import quoted
-from lab.lessons.masked_language_model.best import show_best
-from lab.lessons.masked_language_model.view import choose_temperature
+from lab.lessons.masked_language_model.view import choose_temperature, show_best
 from lab.models.trace import Trace
 from lab.ui import sidebar
 from lab.ui.parameters import TEMPERATURE
+from lab.ui.screen import say
 from lab.ui.shared.prediction import PredictionView
-from lab.ui.terms import say
 
 _TASK = (
     "{model} reads from left to right and never sees what comes after a token. So nothing is hidden: you ask for the "

@@ -10,9 +10,9 @@ from lab.analysis.words.predictions import candidates, prediction_at, word_of
 from lab.analysis.words.text_likelihood import scored
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.figure import Figure
+from lab.charts.cells.categories import word_grid
 from lab.charts.cells.grid import Texts
 from lab.charts.cells.heatmap import Heatmap
-from lab.charts.cells.word_grid import word_grid
 from lab.charts.marks.bars import bars, columns
 from lab.models.trace import Trace
 

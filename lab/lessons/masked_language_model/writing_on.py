@@ -10,9 +10,8 @@ import streamlit as st
 from lab.analysis.words import sampling
 from lab.analysis.words.predictions import next_prediction, word_of
 from lab.analysis.words.sampling import Sampling, SamplingSettings, begun
-from lab.charts.base.axes import Scale
+from lab.charts.base.axes import Scale, visible
 from lab.charts.base.figure import Figure
-from lab.charts.base.labels import visible
 from lab.charts.marks.bars import bars
 from lab.course.words import escaped, quoted
 from lab.lessons.masked_language_model.view import choose_temperature
@@ -20,11 +19,10 @@ from lab.models.memo import kept
 from lab.models.trace import Trace, trace_encoding
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning
 from lab.ui.parameters import DRAW_SEED, EVERY_WORD, TEMPERATURE, TOP_K, TOP_P
+from lab.ui.screen import meaning, say
 from lab.ui.shared import masking_controls
 from lab.ui.shared.prediction import PredictionView
-from lab.ui.terms import say
 
 _BARS = 12
 _MOST = 40  # the most tokens that are drawn after one text

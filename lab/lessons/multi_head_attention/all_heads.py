@@ -7,9 +7,9 @@ from functools import partial
 import numpy as np
 
 from lab.charts.base.axes import Scale
+from lab.charts.cells.categories import word_grid
 from lab.charts.cells.grid import Texts
 from lab.charts.cells.heatmap import Heatmap
-from lab.charts.cells.word_grid import word_grid
 from lab.course.sentences.looks import is_story_blank
 from lab.course.words import head_name, spoken
 from lab.figures.attention import other_words
@@ -17,14 +17,11 @@ from lab.figures.trace_axes import layers_and_heads
 from lab.lessons.multi_head_attention import ROWS
 from lab.models import forward
 from lab.models.trace import Trace
-from lab.questions.asking import asks
-from lab.questions.basis import bet
-from lab.questions.question import Option, Question
-from lab.questions.spot import Spot
+from lab.questions.asking import Spot, asks
+from lab.questions.question import Option, Question, bet
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caption, meaning
+from lab.ui.screen import caption, meaning, say
 from lab.ui.shared.one_head import OneHead, show_sentence
-from lab.ui.terms import say
 
 IDEA = """
 Lesson 3 followed one head. Each head has queries, keys and values of its own. With a single head, a token would have

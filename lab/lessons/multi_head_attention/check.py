@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lab.analysis.heads.swapping import Asked, swapped
+from lab.analysis.heads.switched_off import Asked, swapped
 from lab.course.words import escaped
 from lab.evidence import story
 from lab.lessons.multi_head_attention import LESSON
@@ -12,11 +12,9 @@ from lab.lessons.multi_head_attention.all_heads import why_several
 from lab.lessons.multi_head_attention.head_brings import ten_others
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.questions.asking import asks
-from lab.questions.basis import derivable
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, derivable
 from lab.ui import runs
-from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
-from lab.ui.quiz.draw_check import draw_checks
+from lab.ui.quiz.draw_check import ChallengeVerdict, draw_challenge, draw_checks
 from lab.ui.shared.one_head import OneHead
 
 WANTED = """

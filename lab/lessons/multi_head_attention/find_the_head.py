@@ -9,15 +9,15 @@ import streamlit as st
 
 from lab.analysis.heads.comparing import block_size
 from lab.course.words import head_name
-from lab.figures import multi_head
+from lab.figures import attention
 from lab.lessons.multi_head_attention import MAPS
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
 from lab.ui.parameters import HEAD, LAYER
+from lab.ui.screen import say
 from lab.ui.shared.one_head import OneHead
 from lab.ui.taking import tell
-from lab.ui.terms import say
 
 IDEA = """
 **Find a head in which the tokens give the token just before them {least:.2f} or more**, on average. Where in a map
@@ -44,10 +44,10 @@ def show(view: OneHead) -> None:
         if not found and scores.max() >= LEAST:
             best = np.unravel_index(int(scores.argmax()), scores.shape)
             st.button("Show me", key="_show_target", type="tertiary", on_click=_choose, args=best)
-    call = partial(multi_head.all_heads, trace, view.layer.index, view.head, view.query)
+    call = partial(attention.all_heads, trace, view.layer.index, view.head, view.query)
     draw(call, MAPS, clickable=True)
     tell(told)
-    if (block := block_size(len(trace), multi_head.CELLS)) > 1:
+    if (block := block_size(len(trace), attention.CELLS)) > 1:
         st.caption(BLOCKS.format(n=len(trace), block=block))
     code(one_back)
 

@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 import streamlit as st
 
-from lab.analysis.heads.swapping import Asked, companions, others, swapped
-from lab.analysis.words.cut_off import asked_of
+from lab.analysis.flow.ways_in import asked_of
+from lab.analysis.heads.switched_off import Asked, companions, others, swapped
 from lab.analysis.words.in_blank import with_blank
 from lab.analysis.words.predictions import candidate, prediction_at
 from lab.charts.base.axes import Scale
@@ -25,18 +25,16 @@ from lab.models.encoding import TextError
 from lab.models.interventions import Head, Interventions
 from lab.models.trace import Trace, changed
 from lab.questions.asking import asks
-from lab.questions.basis import bet, derivable
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, bet, derivable
 from lab.ui import runs
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caption, meaning, say_more, try_this
+from lab.ui.parameter_kinds import say_shortened, shorten
 from lab.ui.parameters import HEAD, LAYER
 from lab.ui.quiz.step_questions import predict
+from lab.ui.screen import caption, meaning, say, say_more, try_this
 from lab.ui.sentence import show_asked
 from lab.ui.shared.one_head import OneHead
 from lab.ui.shared.prediction import cannot_predict
-from lab.ui.terms import say
-from lab.ui.typed import say_shortened, shorten
 
 IDEA = """
 From {query}, {key} gets {shares}. Does the answer hang on what {heads} {brings}? The lab runs another sentence, takes

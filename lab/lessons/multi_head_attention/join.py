@@ -14,19 +14,16 @@ from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
 from lab.course.sentences.looks import is_story_blank
 from lab.course.words import spoken
-from lab.figures.multi_head import head_labels
+from lab.figures.attention import head_labels
 from lab.lessons.multi_head_attention import LESSON
 from lab.models import forward
 from lab.models.trace import Trace
-from lab.questions.asking import asks
-from lab.questions.basis import derivable
-from lab.questions.question import Option, Question
-from lab.questions.spot import Spot
+from lab.questions.asking import Spot, asks
+from lab.questions.question import Option, Question, derivable
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning
 from lab.ui.quiz.step_questions import ask_beside
+from lab.ui.screen import meaning, say
 from lab.ui.shared.one_head import OneHead, show_sentence
-from lab.ui.terms import say
 
 IDEA = """
 Each of the {count} heads of this layer has collected {d_k} numbers for {query}, its **context** *h*. Side by side,

@@ -12,10 +12,9 @@ from lab.course.words import named, percent
 from lab.lessons.multi_head_attention import LESSON
 from lab.models.trace import Trace
 from lab.ui.drawing import code
-from lab.ui.frame.closing import meaning, way_to
+from lab.ui.screen import meaning, say, way_to
 from lab.ui.shared.one_head import OneHead
 from lab.ui.shared.word_forms import show_word_forms
-from lab.ui.terms import say
 
 
 def show(view: OneHead) -> None:

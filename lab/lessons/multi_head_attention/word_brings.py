@@ -6,12 +6,12 @@ from functools import partial
 
 import numpy as np
 
-from lab.analysis.heads.swapping import Asked
-from lab.analysis.words.cut_off import MOST, CutOff, asked_of, cut_off
+from lab.analysis.flow.ways_in import MOST, CutOff, asked_of, cut_off
+from lab.analysis.heads.switched_off import Asked
 from lab.charts.base.axes import Axis, Scale
+from lab.charts.cells.categories import word_grid
 from lab.charts.cells.grid import Texts
 from lab.charts.cells.heatmap import Heatmap
-from lab.charts.cells.word_grid import word_grid
 from lab.course.sentences.looks import is_story
 from lab.course.words import quoted, told_apart
 from lab.evidence import story
@@ -19,15 +19,13 @@ from lab.lessons.multi_head_attention import LESSON
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.questions.asking import asks
-from lab.questions.basis import bet
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, bet
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caption, meaning, say_more
 from lab.ui.quiz.step_questions import predict
+from lab.ui.screen import caption, meaning, say, say_more
 from lab.ui.sentence import show_asked
 from lab.ui.shared.one_head import OneHead
 from lab.ui.shared.prediction import cannot_predict
-from lab.ui.terms import say
 
 IDEA = """
 Where a head looks is not yet what matters. So cut a word off from everybody: in every layer, no other token can look

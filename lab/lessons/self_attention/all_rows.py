@@ -17,16 +17,13 @@ from lab.lessons.self_attention import LESSON
 from lab.models import forward
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
-from lab.questions.asking import asks
-from lab.questions.basis import derivable
-from lab.questions.question import Option, Question, shuffled
-from lab.questions.spot import Spot
+from lab.questions.asking import Spot, asks
+from lab.questions.question import Option, Question, derivable, shuffled
 from lab.toy.models import CONSTRUCTED, query_key_product
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning
 from lab.ui.quiz.step_questions import predict
+from lab.ui.screen import meaning, say
 from lab.ui.shared.one_head import OneHead, show_sentence
-from lab.ui.terms import say
 
 # The most rows and columns of a matrix that are drawn.
 TOKENS, DIMENSIONS = 24, 32

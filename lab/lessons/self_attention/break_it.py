@@ -19,15 +19,14 @@ from lab.analysis.layers.run_with_mistake import (
     words_predicted,
 )
 from lab.course.words import named, quoted, share
-from lab.figures import mistake_figures
+from lab.figures import sublayer_figures
 from lab.models.config import ModelConfig
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.ui.drawing import draw
-from lab.ui.page_table import show_table
 from lab.ui.parameters import MODE, TOY
+from lab.ui.screen import say, show_table
 from lab.ui.shared.one_head import OneHead, draw_map, show_sentence
-from lab.ui.terms import say
 
 _SCALING, _MASK, _VALUES = "no_scaling", "no_mask", "no_values"
 _QUERIES = "softmax_over_queries"
@@ -83,7 +82,7 @@ def _show_output(view: OneHead, runs: Broken) -> None:
         f"After layer {layers}, the vector of {named(view.trace, place)} has moved by **{_length(moved[-1, place])}** "
         f"times its length. {_begins(moved.mean(axis=1))}"
     )
-    draw(partial(mistake_figures.moved_by_layer, runs.right, runs.broken, view.layer.index), "broken-layers")
+    draw(partial(sublayer_figures.moved_by_layer, runs.right, runs.broken, view.layer.index), "broken-layers")
 
 
 def _show_word(view: OneHead, runs: Broken) -> None:

@@ -15,16 +15,13 @@ from lab.figures.attention import place
 from lab.lessons.self_attention import LESSON
 from lab.models import forward
 from lab.models.trace import Trace
-from lab.questions.asking import asks
-from lab.questions.basis import bet, derivable
-from lab.questions.question import Option, Question
-from lab.questions.spot import Spot
+from lab.questions.asking import Spot, asks
+from lab.questions.question import Option, Question, bet, derivable
 from lab.ui.components import mount
 from lab.ui.drawing import code, framed, show_numbers
-from lab.ui.frame.closing import try_this, way_to
 from lab.ui.parameters import TOKEN
+from lab.ui.screen import say, try_this, way_to
 from lab.ui.shared.one_head import OneHead, show_sentence
-from lab.ui.terms import say
 
 # The most rows of the figure: more rows make a page long.
 ROWS = 16

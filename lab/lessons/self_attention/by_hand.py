@@ -7,16 +7,15 @@ from functools import partial
 
 import streamlit as st
 
-from lab.analysis.layers.worked import WorkedExample, worked_example
+from lab.analysis.heads.one_row import WorkedExample, worked_example
 from lab.charts.base.figure import Figure
 from lab.charts.marks.arrows import Arrow, arrows
 from lab.course.pages import step_name
 from lab.lessons.self_attention import LESSON
 from lab.ui.drawing import draw
-from lab.ui.frame.closing import meaning
 from lab.ui.frame.header import idea
 from lab.ui.quiz.done import awaits_answer
-from lab.ui.terms import say
+from lab.ui.screen import meaning, say
 
 IDEA = """
 What fits a blank depends on the other tokens, so something has to come from them. Here are three made-up tokens, so

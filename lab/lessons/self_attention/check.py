@@ -11,8 +11,7 @@ from lab.lessons.self_attention.map import most_attended, most_even
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.interventions import Interventions
 from lab.ui import runs
-from lab.ui.quiz.challenge import ChallengeVerdict, draw_challenge
-from lab.ui.quiz.draw_check import OfClass, draw_checks
+from lab.ui.quiz.draw_check import ChallengeVerdict, OfClass, draw_challenge, draw_checks
 from lab.ui.shared.one_head import OneHead
 
 WANTED = """

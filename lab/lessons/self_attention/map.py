@@ -12,17 +12,13 @@ from lab.course.words import named, spoken, told_apart
 from lab.figures import attention
 from lab.lessons.self_attention import LESSON
 from lab.models.encoding import BLANK
-from lab.questions.asking import asks
-from lab.questions.basis import bet, derivable
-from lab.questions.kinds import ranked
-from lab.questions.question import Option, Question
-from lab.questions.spot import Spot
-from lab.ui.frame.closing import caption, meaning, say_more, try_this
+from lab.questions.asking import Spot, asks
+from lab.questions.question import Option, Question, bet, derivable, ranked
 from lab.ui.parameters import HEAD
 from lab.ui.quiz.step_questions import predict
+from lab.ui.screen import caption, meaning, say, say_more, try_this
 from lab.ui.shared import one_head
 from lab.ui.shared.one_head import OneHead
-from lab.ui.terms import say
 
 IDEA = """
 A model is a row of **layers**. In each layer, several **heads** look from every token at others, and collect

@@ -14,12 +14,11 @@ from lab.figures.attention import BARS
 from lab.figures.trace_axes import KEY, WEIGHT
 from lab.models import forward
 from lab.models.trace import Trace
-from lab.questions.spot import Spot
+from lab.questions.asking import Spot
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import caption, meaning
 from lab.ui.parameters import TOKEN
+from lab.ui.screen import caption, meaning, say
 from lab.ui.shared.one_head import OneHead, show_sentence
-from lab.ui.terms import say
 
 IDEA = """
 A score adds up {d_k} products, so scores tend to grow with the width of a head. Before softmax, each score is

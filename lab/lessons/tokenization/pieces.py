@@ -8,23 +8,29 @@ import streamlit as st
 from tokenizers import Tokenizer, models
 
 from lab.charts.tokens import token_tables
-from lab.charts.tokens.ladder import lookup_chips, lookup_ladder, merge_chips, merge_ladder
+from lab.charts.tokens.token_tables import lookup_chips, lookup_ladder, merge_chips, merge_ladder
 from lab.course.words import quoted
 from lab.lessons.tokenization import LESSON
-from lab.lessons.tokenization.lesson_input import TextReading, Word, count, joined, spelled
 from lab.lessons.tokenization.stage_texts import about_lookup, about_merge, about_uncut
 from lab.lessons.tokenization.toy import MERGE_STEP
-from lab.lessons.tokenization.view import TokenizationView, choose_word, show_explained, show_rows
+from lab.lessons.tokenization.view import (
+    TextReading,
+    TokenizationView,
+    Word,
+    choose_word,
+    count,
+    joined,
+    show_explained,
+    show_rows,
+    spelled,
+)
 from lab.questions.asking import asks
-from lab.questions.basis import bet, derivable
-from lab.questions.question import Option, Question
+from lab.questions.question import Option, Question, bet, derivable
 from lab.text.tokenizers.bpe import BpeWord, byte_symbols
 from lab.text.tokenizers.explained import tokenization_steps
 from lab.text.tokenizers.wordpiece import WordSteps
-from lab.ui.chips import draw_chips
-from lab.ui.frame.closing import meaning
 from lab.ui.quiz.step_questions import ask_beside
-from lab.ui.terms import say
+from lab.ui.screen import draw_chips, meaning, say
 from lab.ui.toys.toy_runs import link_to_toy
 
 _MADE = "_lookups_made"

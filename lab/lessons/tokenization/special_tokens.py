@@ -6,15 +6,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from lab.charts.tokens.encoding_chips import encoding_chips
+from lab.charts.tokens.token_chips import encoding_chips
 from lab.course.words import quoted
-from lab.lessons.tokenization.lesson_input import count
 from lab.lessons.tokenization.stage_texts import special_tokens
-from lab.lessons.tokenization.view import TokenizationView, show_plain
+from lab.lessons.tokenization.view import TokenizationView, count, show_plain
 from lab.models.trace import Trace
-from lab.ui.chips import draw_chips
-from lab.ui.frame.closing import meaning
-from lab.ui.terms import say
+from lab.ui.screen import draw_chips, meaning, say
 
 
 def show(view: TokenizationView) -> None:

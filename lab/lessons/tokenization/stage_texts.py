@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lab.course.words import quoted
-from lab.lessons.tokenization.lesson_input import joined
+from lab.lessons.tokenization.view import joined
 from lab.models.encoding import Encoding
 from lab.models.loading import LoadedModel
 from lab.text.tokenizers.bpe import BpeWord

@@ -11,19 +11,17 @@ import streamlit as st
 
 from lab.charts.tokens.token_chips import token_chips
 from lab.course.words import quoted
-from lab.lessons.tokenization import LESSON, tokenization_tables, toy_checks
-from lab.lessons.tokenization.lesson_input import count
+from lab.lessons.tokenization import LESSON, toy_checks
 from lab.lessons.tokenization.toy_checks import written
+from lab.lessons.tokenization.view import count, next_pairs
 from lab.toy import merges
 from lab.toy.merges import BPE, MERGES, UNKNOWN, WORDPIECE, Corpus, Learned
 from lab.ui.drawing import code, draw
-from lab.ui.frame.closing import meaning, try_this
 from lab.ui.page import LessonPage
-from lab.ui.page_table import show_table
 from lab.ui.parameters import TOY_MERGES, TOY_SEED, TOY_TRAINER, TOY_WORD
 from lab.ui.quiz.draw_check import draw_checks
 from lab.ui.quiz.step_questions import predict
-from lab.ui.terms import say
+from lab.ui.screen import meaning, say, show_table, try_this
 
 MERGE_STEP = "Merge by merge"
 _PURPOSE = "A toy shows where a vocabulary comes from. It learns tokens from made-up words."
@@ -158,7 +156,7 @@ def _show_merges(view: ToyView) -> bool:
     with left:
         _show_words(learned, made)
     with right:
-        draw(partial(tokenization_tables.next_pairs, view.seed, learned.trainer, made), "toy-pairs")
+        draw(partial(next_pairs, view.seed, learned.trainer, made), "toy-pairs")
     _show_found(corpus, learned, made)
     if made and learned.trainer == BPE:
         say(f"*Try:* choose WordPiece in the sidebar. {_WORDPIECE}")

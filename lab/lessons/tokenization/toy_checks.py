@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from lab.lessons.tokenization.lesson_input import count, question
-from lab.questions.kinds import ranked
-from lab.questions.question import Option, Question
+from lab.lessons.tokenization.view import count, question
+from lab.questions.question import Option, Question, ranked
 from lab.toy.merges import BPE, MERGES, WORDPIECE, Corpus, Learned, MergeCandidate, Pieces
 
 _ASKED_AFTER = range(1, 7)  # number of merges; after more merges, too few letters are left to count

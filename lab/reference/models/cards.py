@@ -14,11 +14,10 @@ from lab.evidence.notable import Notable, in_folder
 from lab.models.catalogue import CATALOGUE, ModelCard, card
 from lab.models.config import CheckpointError
 from lab.reference.models.model_cards import CARD, Code, ModelCardText, Part, Picture, Table, read_model_card
-from lab.reference.models.paper_sizes import PUBLISHED
-from lab.reference.models.shipped_parts import facts, parts, sizes, specification
+from lab.reference.models.shipped_parts import PUBLISHED, facts, parts, sizes, specification
 from lab.ui import parameters, runs, selection
 from lab.ui.page import OpenPage
-from lab.ui.page_table import SHARE, show_table
+from lab.ui.screen import SHARE, show_table
 
 # The sections that learners read first, and the folded ones, for readers who want to make such a model.
 _FIRST, _FOLDED = ("What it knows", "Limits"), ("How it was made", "Outside the lab")

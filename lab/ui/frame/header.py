@@ -1,18 +1,23 @@
-"""The top of a page: its place in the course, its title, its question, and the words to look up."""
+"""The top of a page: its place in the course, its title, its question, the words to look up; and the feedback link."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from lab.course.feedback import WrongAddress, feedback_address, with_link
 from lab.course.glossary import GLOSSARY, Term
 from lab.course.pages import GLOSSARY_PAGE, Lesson, number, page_path
 from lab.course.words import escaped
-from lab.ui import parameters, progress_view
-from lab.ui.terms import say
+from lab.ui import parameters, progress_view, selection
+from lab.ui.address import absolute
+from lab.ui.parameters import STEP
+from lab.ui.screen import say
 
 
 @dataclass(frozen=True)
@@ -91,3 +96,26 @@ def _meaning(term: Term) -> str:
     formula, paper = f" ${term.formula}$" * bool(term.formula), f" ({term.paper})" * bool(term.paper)
     called = f" Also called {' or '.join(map(escaped, term.called))}." * bool(term.called)
     return f"**{escaped(term.name)}**{formula}  \n{term.meaning}{paper}{called}"
+
+
+_LOG = logging.getLogger("lab.feedback")
+
+
+def show_feedback(step: str = "") -> None:
+    """Draw the link, filled with the address of the view on screen; draw nothing if the operator set no address.
+
+    ``step`` is the name of the lesson's step on screen.
+    """
+    if address := _address():
+        link = with_link(address, absolute(selection.link() | ({STEP.name: step} if step else {})))
+        st.link_button("Feedback on this page", link, icon=":material/rate_review:", type="tertiary")
+
+
+@cache
+def _address() -> str:
+    """The operator's address; "" for a wrong one, which the log names once."""
+    try:
+        return feedback_address()
+    except WrongAddress as wrong:
+        _LOG.warning("%s", wrong)
+        return ""

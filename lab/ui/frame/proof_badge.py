@@ -14,7 +14,7 @@ from lab.models.config import CheckpointError
 from lab.models.proof import Proof, ProofRow
 from lab.models.trace import Trace
 from lab.ui import runs
-from lab.ui.page_table import show_table
+from lab.ui.screen import show_table
 
 _ASK = "Not compared yet. Open this to run the text with Hugging Face's library, too, and compare every step."
 

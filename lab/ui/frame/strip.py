@@ -10,8 +10,7 @@ import streamlit as st
 from lab.charts.components.packing import pack
 from lab.course.pages import LESSONS, STOPS, lesson_of, stop_of
 from lab.ui import parameters, runs, selection
-from lab.ui.components import mount
-from lab.ui.doors import doors_at
+from lab.ui.components import doors_at, mount
 from lab.ui.reports import LessonAsked, heard
 
 if TYPE_CHECKING:

@@ -1,25 +1,30 @@
-"""Checks after an answer: questions about the figures that were seen; the first try counts."""
+"""The end of a lesson: checks (the first try counts), a challenge, and what was answered wrong two lessons before.
+
+A challenge has no score, and it can be tried again and again. A question that is asked again after a while is
+remembered (Roediger & Karpicke 2006, "Test-enhanced learning").
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 
 import streamlit as st
 
-from lab.questions.asking import Asking
-from lab.questions.progress import TOY, answer_to
+from lab.models.encoding import TextError
+from lab.questions.asking import Asking, Spot
+from lab.questions.progress import TOY, LearnerProgress, answer_to
 from lab.questions.question import Question, hashed, lettered, selected
-from lab.questions.spot import Spot
 from lab.ui import parameters, selection
 from lab.ui.drawing import draw
+from lab.ui.parameter_kinds import say_shortened, shorten
 from lab.ui.quiz.done import awaits_answer, did
 from lab.ui.quiz.files import offer_files
-from lab.ui.quiz.on_screen import OnScreen
-from lab.ui.quiz.question_on_screen import choose, explain_each, list_options, progress, remember
+from lab.ui.quiz.question_on_screen import OnScreen, choose, explain_each, list_options, progress, remember
 from lab.ui.room.ask_class import offer, reveal
+from lab.ui.screen import say
 
 Questions = Sequence[Question | None]
 
@@ -155,3 +160,82 @@ def _answer(key: str, lesson: str, question: Question, name: str, of: tuple[str,
         remember(now.tried(name, question.key, question.kept_as(choice)))
         if of and progress().tries[name].keys() >= set(of):
             did(lesson)
+
+
+LONGEST = 200  # characters of an entry
+
+
+@dataclass(frozen=True)
+class ChallengeVerdict:
+    """Whether an entry shows what was wanted, and a sentence (Markdown) that says what the lab saw."""
+
+    met: bool
+    said: str
+
+
+def draw_challenge(lesson: str, wanted: str, placeholder: str, judge: Callable[[str], ChallengeVerdict]) -> None:
+    """Draw a challenge, with a field for one line, and what the lab saw in the learner's last entry.
+
+    Challenges are about the course's model and for a learner alone: with toys and before a class, none is drawn.
+
+    ``judge`` looks at an entry, which is never empty; it may raise :class:`lab.models.encoding.TextError` for a text
+    that the model cannot read.
+    """
+    if parameters.MODE.chosen() == parameters.TOY or parameters.TEACH.chosen():
+        return
+    key = f"_challenge.{lesson}"
+    with st.container(border=True):
+        say(f":material/flag: **Challenge.** {wanted}")
+        st.text_input(
+            "Your answer", key=key, placeholder=placeholder, label_visibility="collapsed", persist_state="session",
+            on_change=shorten, args=(key, LONGEST),
+        )  # fmt: skip
+        say_shortened(key, LONGEST)
+        entry = str(st.session_state.get(key) or "").strip()
+        if not entry:
+            return
+        try:
+            found = judge(entry)
+        except TextError as reason:
+            found = ChallengeVerdict(met=False, said=str(reason))
+        if found.met:
+            did(lesson)
+            st.success(found.said, icon=":material/check:")
+        else:
+            st.info(found.said, icon=":material/search:")
+
+
+MOST = 2  # questions at the end of a lesson
+
+
+def missed(known: LearnerProgress, earlier: Iterable[Question], lesson: str) -> list[Question]:
+    """Return the questions of ``earlier`` lessons that were answered wrong, and that no other lesson has asked again.
+
+    An answer in a step is the last one, an answer in a check the first one.
+    """
+    steps: dict[str, int | None] = {}
+    for options in known.predictions.values():
+        steps |= options
+
+    def wrong(question: Question) -> bool:
+        answer = known.checks.get((question.lesson, question.id))
+        if answer is not None:
+            return not answer.correct
+        kept = steps.get(question.key)
+        return kept is not None and question.on_screen(kept) != question.answer
+
+    again = {name: of for of, name in known.checks if of != lesson}
+    return [each for each in earlier if wrong(each) and f"{each.lesson}.{each.id}" not in again]
+
+
+def bring_back(lesson: str, earlier: Iterable[Question]) -> None:
+    """Ask again what was answered wrong in ``earlier`` lessons: nothing about a toy, nor of a class."""
+    if parameters.TEACH.chosen() or parameters.MODE.chosen() == parameters.TOY:
+        return
+    questions = selected(missed(progress(), earlier, lesson), MOST)
+    if questions:
+        st.subheader("Once more")
+        st.caption("You answered this wrong in an earlier lesson.")
+        for number, question in enumerate(questions, start=1):
+            with st.container(border=True):
+                ask_one(lesson, number, question, f"{lesson}.earlier")

@@ -8,7 +8,7 @@ from functools import partial
 
 import streamlit as st
 
-from lab.charts.base.picture_file import drawable, png
+from lab.charts.base.figure import drawable, png
 from lab.course.pages import lesson_of
 from lab.course.words import escaped, stopped
 from lab.models.cores import one_core
@@ -16,7 +16,7 @@ from lab.questions.course_systems import Exercise, gift, moodle_xml
 from lab.questions.question import Question
 from lab.ui import parameters, selection
 from lab.ui.address import absolute, is_only_here
-from lab.ui.quiz.on_screen import OnScreen, about
+from lab.ui.quiz.question_on_screen import OnScreen, about
 
 _PLACE = re.compile("\u2069”? \\(\\d+\\)")
 _BRACKETS = " A number in brackets is the place of a token in the text."

@@ -1,14 +1,19 @@
-"""The parts of a question on the screen, and the progress of this session."""
+"""The parts of a question on the screen, how its subject is named, and the progress of this session."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
+from lab.charts.base.figure import Figure
+from lab.course.words import quoted
 from lab.questions.progress import LearnerProgress
 from lab.questions.question import Question, lettered
+from lab.ui import parameters
 
 _PROGRESS = "progress"
 # The button that takes an answer before its figure or its result is shown.
@@ -41,3 +46,29 @@ def list_options(question: Question) -> None:
 def explain_each(question: Question) -> None:
     """Explain why each option is right or wrong."""
     st.markdown("\n".join(f"- {lettered(question, i)}: {each.why}" for i, each in enumerate(question.options)))
+
+
+@dataclass(frozen=True)
+class OnScreen:
+    """Questions at the end of a lesson, and the figures that a class sees beside them, by the question's id.
+
+    ``of`` names the layer and head that the questions about a run are about.
+    """
+
+    questions: tuple[Question, ...]
+    figures: Mapping[str, Figure] = field(default_factory=dict)
+    of: str = ""
+
+
+_SHOWN = 120  # characters of a text that a caption names
+
+
+def about(link: Mapping[str, str], of: str = "", says: str = "Asked about") -> str:
+    """Name the texts of a check, for its caption; a link without a sentence means the sentence of a new visit."""
+    if link.get(parameters.MODE.name) == parameters.TOY:
+        asked = f"{says} a toy"
+    else:
+        texts = [link.get(each.name, each.default) for each in (parameters.TEXT, parameters.PAIR)]
+        shown = [text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…" for text in texts if text]
+        asked = f"{says} {' and '.join(map(quoted, shown))}"
+    return f"{asked}, {of}" if of else asked

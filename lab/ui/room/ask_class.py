@@ -11,7 +11,7 @@ from lab.charts.base.figure import Figure
 from lab.figures.attention import place
 from lab.questions.question import Question
 from lab.ui import address, parameters, selection
-from lab.ui.quiz.on_screen import about
+from lab.ui.quiz.question_on_screen import about
 from lab.ui.room.here import code_here
 from lab.ui.room.seat import key_of, told
 
@@ -65,7 +65,7 @@ def reveal() -> str:
 
 def _open() -> None:
     """Open a room without leaving the page."""
-    from lab.ui.room.opening import open_room
+    from lab.ui.room.here import open_room
 
     open_room()
 

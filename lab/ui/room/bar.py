@@ -21,7 +21,7 @@ from lab.rooms.states import ROUND, Phase
 from lab.ui import chosen_tokens, parameters, runs, selection
 from lab.ui.room.ask_class import OFFERED, ask
 from lab.ui.room.here import AWAY, PAUSE
-from lab.ui.room.room_look import style
+from lab.ui.room.room_question import style
 from lab.ui.room.seat import forget_key, key_of
 from lab.ui.room.teacher_steps import change, may_ask, now, pass_said, put, show_result, show_steps
 

@@ -10,8 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from lab.charts.base.figure import Figure
-from lab.charts.base.picture_file import drawable, png, svg
+from lab.charts.base.figure import Figure, drawable, png, svg
 from lab.models.cores import one_core
 from lab.questions.question import MOST_OF_PICTURE, QuestionPicture
 from lab.ui.teaching import with_larger_type

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 
 import streamlit as st
 
@@ -14,6 +16,16 @@ from lab.rooms.counts import FEWEST, Counts
 from lab.rooms.series import OWN
 from lab.ui import chosen_tokens, parameters, runs, selection
 from lab.ui.room.picture import show_picture
+
+
+def style(name: str = "look") -> None:
+    """Draw the style sheet ``name`` of rooms."""
+    st.html(f"<style>{_read(name)}</style>")
+
+
+@cache
+def _read(name: str) -> str:
+    return Path(__file__).with_name(f"{name}.css").read_text("utf-8")
 
 
 def ask(question: Question, number: str = "") -> None:

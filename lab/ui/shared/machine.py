@@ -17,8 +17,7 @@ from lab.models.cores import one_core
 from lab.models.memo import kept
 from lab.models.trace import Trace, trace_encoding
 from lab.ui import runs, selection
-from lab.ui.components import mount
-from lab.ui.doors import door_to, doors_at
+from lab.ui.components import door_to, doors_at, mount
 from lab.ui.drawing import show_numbers
 from lab.ui.parameter_kinds import drawn
 from lab.ui.parameters import LAYER, TOKEN, TWIN_SEED

@@ -15,7 +15,7 @@ from tokenizers import decoders
 
 from lab.analysis.words.masking import maskable, place_to_start, typed_masks
 from lab.analysis.words.predictions import word_of
-from lab.charts.base.labels import visible
+from lab.charts.base.axes import visible
 from lab.charts.components.sentence_control import SentenceRow
 from lab.course.words import escaped, quoted
 from lab.figures.sentence_arcs import Looking, sentence

@@ -15,7 +15,7 @@ from lab.course.words import capital, spoken, told_apart
 from lab.figures import attention
 from lab.models.layer_trace import LayerTrace
 from lab.models.trace import Trace
-from lab.questions.spot import Spot
+from lab.questions.asking import Spot
 from lab.toy.models import CONSTRUCTED, HEAD_RULES
 from lab.ui import sentence
 from lab.ui.drawing import draw, draw_cells

@@ -8,12 +8,11 @@ from lab.course.pages import lesson_of, number, step_name
 from lab.models.trace import Trace
 from lab.questions.toy_questions import with_blank
 from lab.toy.data import as_text
+from lab.toy.models import number_run
 from lab.toy.rules import rule_named
-from lab.toy.run_of_toy import number_run
 from lab.ui.page import OpenPage
-from lab.ui.page_table import show_table
 from lab.ui.parameters import TOY_RULE
-from lab.ui.terms import say
+from lab.ui.screen import say, show_table
 from lab.ui.toys import toy_runs
 from lab.ui.toys.toy_controls import say_trained, show_validation
 

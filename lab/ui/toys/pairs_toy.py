@@ -15,13 +15,13 @@ from lab.models.trace import Trace, changed
 from lab.questions.toy_questions import pair_checks
 from lab.toy.data import as_text
 from lab.toy.letter_pairs import PAIR_RULES, WITHIN, even_share, own_share
-from lab.toy.run_of_toy import number_run
+from lab.toy.models import number_run
 from lab.ui import runs, selection
 from lab.ui.drawing import draw
-from lab.ui.frame.closing import meaning
 from lab.ui.page import LessonPage
 from lab.ui.parameters import TOY_LENGTH, TOY_OTHER, TOY_VOCABULARY
 from lab.ui.quiz.step_questions import predict
+from lab.ui.screen import meaning
 from lab.ui.toys import toy_runs
 from lab.ui.toys.toy_controls import ToySteps, show_toy_data
 

@@ -11,12 +11,12 @@ import streamlit as st
 
 from lab.models.trace import Trace
 from lab.toy.data import as_text, generate, summarise, validate
-from lab.toy.run_of_toy import number_run
+from lab.toy.models import number_run
 from lab.ui import runs
 from lab.ui.drawing import code
 from lab.ui.page import LessonPage, OpenPage
-from lab.ui.page_table import show_table
 from lab.ui.parameters import RANDOM, TOY_HEADS, TOY_LENGTH, TOY_OWN, TOY_SEED, TOY_VOCABULARY, TOY_WEIGHTS, TRAINED
+from lab.ui.screen import show_table
 from lab.ui.toys import toy_runs
 from lab.ui.toys.controls import cut
 from lab.ui.toys.toy_runs import TRAIN_STEP

@@ -10,21 +10,21 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.heads.of_toys import INDUCTION, SCORED, toy_scores
+from lab.analysis.heads.named import INDUCTION, SCORED, toy_scores
 from lab.analysis.heads.patterns import PATTERNS
 from lab.charts.base.figure import Figure
 from lab.figures.toy_figures import head_maps, head_names
 from lab.questions.toy_questions import expected_pattern
 from lab.toy.data import as_text, letter
-from lab.toy.run_of_toy import number_run
+from lab.toy.models import number_run
 from lab.toy.tasks import IGNORED, Task
 from lab.toy.tasks import task as task_of
 from lab.toy.training import chance
 from lab.ui import runs
 from lab.ui.drawing import code, draw
-from lab.ui.page_table import show_table
 from lab.ui.parameters import TOY_WEIGHTS, TRAINED
 from lab.ui.quiz.step_questions import predict
+from lab.ui.screen import show_table
 from lab.ui.toys import toy_runs
 from lab.ui.toys.watched import LiveTraining, show_curves
 

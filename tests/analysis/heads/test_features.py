@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import lab
-from lab.analysis.heads.features import FEATURES, HeadSample, features_of
 from lab.analysis.heads.metrics import trace_metrics
 from lab.analysis.heads.patterns import trace_patterns
+from lab.analysis.heads.survey import FEATURES, HeadSample, features_of
 from lab.analysis.heads.values import layer_groups
 from lab.toy.models import constructed_toy
 

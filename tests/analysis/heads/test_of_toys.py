@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.analysis.heads.induction import induction_score
-from lab.analysis.heads.of_toys import follower_mass, pattern_scores
+from lab.analysis.heads.named import follower_mass, pattern_scores
 from lab.analysis.heads.patterns import trace_patterns
 from lab.models.trace import Trace, trace
 from lab.toy.models import constructed_toy, random_toy

@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lab
-from lab.analysis.heads.one_row import attention_map, attention_row, heaviest, window
+from lab.analysis.heads.one_row import attention_map, attention_row, heaviest, window, worked_example
 from lab.analysis.heads.query_neurons import neuron_row
-from lab.analysis.layers.worked import worked_example
 from lab.models.interventions import Interventions
 from lab.models.tensor_index import tensor
 from tests.checkpoints import Family, write_checkpoint

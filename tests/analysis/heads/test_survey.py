@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lab.analysis.heads.features import FEATURES, HeadSample, features_of
 from lab.analysis.heads.patterns import PATTERNS, average_patterns, head_patterns, trace_roles
 from lab.analysis.heads.survey import (
+    FEATURES,
     TWIN_READS,
+    HeadSample,
     HeadSurvey,
     Tags,
     chance_over,
     feature,
+    features_of,
     mean_features,
     pattern_scores,
 )

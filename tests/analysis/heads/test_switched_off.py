@@ -8,7 +8,7 @@ import torch
 
 import lab
 from lab.analysis.heads.switched_off import each_head_off, head_off, longest, moved, multiplications
-from lab.analysis.words.preferred import preferred
+from lab.analysis.words.in_blank import preferred
 from tests.checkpoints import HEADS, LAYERS, Family
 from tests.conftest import TinyCheckpoint
 from tests.models.reference import HEAD_WIDTH, SENTENCE, load_theirs

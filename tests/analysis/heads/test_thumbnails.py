@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lab
-from lab.analysis.heads.thumbnails import MOST_CELLS, cells_a_side, strongest_in, thumbnails
+from lab.analysis.heads.comparing import MOST_CELLS, cells_a_side, strongest_in, thumbnails
 
 
 @pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from lab.analysis.tasks.few_examples import learned, of_new, products_of
-from lab.analysis.tasks.halves import halves
+from lab.analysis.tasks.few_examples import halves, learned, of_new, products_of
 from lab.analysis.tasks.logistic import STRENGTH
 from lab.analysis.tasks.probing import centred
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from lab.analysis.words.blank_loss import guessing, surprise, untrained_prediction
+from lab.analysis.words.in_blank import guessing, surprise, untrained_prediction
 from lab.analysis.words.predictions import prediction_at
 from lab.models import twin
 from lab.models.loading import load_model

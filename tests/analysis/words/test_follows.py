@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from lab.analysis.words.follows import next_sentence, try_pairs, why_not
+from lab.analysis.words.predictions import next_sentence, try_pairs, why_not
 from lab.models.interventions import Interventions
 from lab.models.loading import load_model
 from lab.models.trace import trace

@@ -11,8 +11,8 @@ import torch
 import lab
 from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.heads.walk import walk
-from lab.benches.neuron_view import delimiter_keys
-from lab.benches.neuron_view.delimiter_keys import WORDS, keys_beside_words, said
+from lab.benches.neuron_view import three_patterns
+from lab.benches.neuron_view.three_patterns import WORDS, delimiter_said, keys_beside_words
 from lab.course.sentences.examples import EXAMPLES
 from lab.models.catalogue import EMBEDDED
 from lab.models.trace import Trace
@@ -45,21 +45,21 @@ def test_the_sentence_is_true_of_hugging_face_s_keys(model: str, pair: str | Non
         ends = [i for i, token in enumerate(trace.tokens) if token == "[SEP]"]
         own = [i for i, token in enumerate(trace.tokens) if token not in ("[CLS]", "[SEP]")]
         cosines = torch.nn.functional.cosine_similarity(keys[:, None], keys[None], dim=-1).numpy()
-        shown = delimiter_keys.delimiter_keys(trace, *at)
+        shown = three_patterns.delimiter_keys(trace, *at)
         assert shown is not None and list(shown.ends) == ends
         beyond = cosines[np.ix_(ends, own)].max()
-        told = [float(each.replace("−", "-")) for each in re.findall(r"\*\*(−?[\d.]+)\*\*", said(shown))]
+        told = [float(each.replace("−", "-")) for each in re.findall(r"\*\*(−?[\d.]+)\*\*", delimiter_said(shown))]
         if pair is None:
             assert told == pytest.approx([beyond], abs=0.0051)
         else:
             between = cosines[ends[0], ends[1]]
             assert told == pytest.approx([between, beyond], abs=0.0051)
-            assert ("are alike" in said(shown)) == (between >= beyond + 0.05)
+            assert ("are alike" in delimiter_said(shown)) == (between >= beyond + 0.05)
         drawn = sorted(own, key=lambda i: -cosines[ends, i].max())[:WORDS]
         assert list(shown.words) == sorted(drawn)
         rows = keys_beside_words(trace, *at).table().to_numpy()
         np.testing.assert_allclose(rows, keys[[*ends, *sorted(drawn)]].numpy(), atol=2e-5)
-        dimension = re.search(r"Dimension (\d+) tells them apart", said(shown))
+        dimension = re.search(r"Dimension (\d+) tells them apart", delimiter_said(shown))
         split = [
             keys[ends, d].min() > keys[own, d].max() or keys[ends, d].max() < keys[own, d].min()
             for d in range(keys.shape[1])
@@ -69,6 +69,6 @@ def test_the_sentence_is_true_of_hugging_face_s_keys(model: str, pair: str | Non
 
 
 def test_without_delimiters_nothing_is_compared() -> None:
-    assert delimiter_keys.delimiter_keys(lab.trace(lab.load_model("lab-gpt2"), "The cat sat."), 0, 0) is None
+    assert three_patterns.delimiter_keys(lab.trace(lab.load_model("lab-gpt2"), "The cat sat."), 0, 0) is None
     with pytest.raises(ValueError, match="no delimiter"):
         keys_beside_words(lab.trace(lab.load_model("lab-gpt2"), "The cat sat."), 0, 0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lab
-from lab.benches.tensors.place import drawn_at, part_of
+from lab.benches.tensors.tensors import drawn_at, part_of
 from lab.figures.machine_of_run import NUMBERS, machine
 from lab.models.tensor_entries import DESCRIBED
 from lab.models.tensor_index import catalogue, entry_of, missing

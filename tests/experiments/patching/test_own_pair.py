@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from lab.experiments.patching import own_pair
-from lab.experiments.patching.own_pair import MOST, OwnPair, differing, own_contrast, own_known, own_patching
+from lab.experiments.patching import learners_pair
+from lab.experiments.patching.learners_pair import MOST, OwnPair, differing, own_contrast, own_known, own_patching
 from lab.experiments.patching.patches import NotPatchable
 from lab.models.encoding import encode
 from lab.models.loading import LoadedModel, load_model
@@ -91,8 +91,8 @@ def test_any_word_is_a_pair_or_a_sentence(model: LoadedModel, strange: str) -> N
 def test_a_pair_is_patched_once_and_the_oldest_is_forgotten(
     model: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(own_pair, "_FOUND", type(own_pair._FOUND)())
-    monkeypatch.setattr(own_pair, "_KEPT", 1)
+    monkeypatch.setattr(learners_pair, "_FOUND", type(learners_pair._FOUND)())
+    monkeypatch.setattr(learners_pair, "_KEPT", 1)
     two = own_contrast(model, OWN)
     assert own_known(model, two) is None
     found = own_patching(model, two)

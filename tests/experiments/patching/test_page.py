@@ -15,8 +15,8 @@ from lab.evidence.reasons import LABELS
 from lab.evidence.verdicts import HOLDS
 from lab.experiments.patching import example_pairs, learners_pair, page
 from lab.experiments.patching.claims import EARLY, SUFFICES, WORKED, flipped
+from lab.experiments.patching.learners_pair import OwnPair, differing, own_contrast, own_patching
 from lab.experiments.patching.measure import PatchingTest, known
-from lab.experiments.patching.own_pair import OwnPair, differing, own_contrast, own_patching
 from lab.figures import choices
 from lab.figures.notebook import python_of
 from lab.models.loading import LoadedModel

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from lab.lessons.a_task_of_your_own import copies
-from lab.lessons.a_task_of_your_own.copies import Copy, copy_of, keep
+from lab.lessons.a_task_of_your_own import trained_layer
+from lab.lessons.a_task_of_your_own.trained_layer import Copy, copy_of, keep
 
 
 @dataclass(eq=False)
@@ -23,10 +23,10 @@ class Layer:
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(copies, "ROOM", 100)
-    copies._COPIES.clear()
+    monkeypatch.setattr(trained_layer, "ROOM", 100)
+    trained_layer._COPIES.clear()
     yield
-    copies._COPIES.clear()
+    trained_layer._COPIES.clear()
 
 
 def kept(key: str, size: int, whose: str = "") -> Copy:
@@ -57,7 +57,7 @@ def test_a_copy_larger_than_all_room_is_still_there_for_its_visitor() -> None:
 def test_a_copy_goes_with_its_visitors() -> None:
     kept("a", 40)
     gc.collect()
-    assert len(copies._COPIES) == 0
+    assert len(trained_layer._COPIES) == 0
 
 
 def test_who_has_most_layers_gives_first() -> None:

@@ -17,8 +17,7 @@ from lab.analysis.tasks import tuning
 from lab.analysis.tasks.tuning import Tuned, scores, tune
 from lab.analysis.tasks.turning import turning
 from lab.course.sentences.looks import STORY_TEXT
-from lab.course.sentences.news import NEWS
-from lab.course.sentences.task_sentences import news
+from lab.course.sentences.news import NEWS, news
 from lab.evidence.story import known
 from lab.lessons.a_task_of_your_own import change_the_model as change
 from lab.lessons.a_task_of_your_own import check

@@ -13,7 +13,7 @@ from lab.analysis.heads.metrics import effective_keys
 from lab.lessons.attention_metrics import effective
 from lab.lessons.attention_metrics.effective import STORY, THREE, at_how_many, by_hand, one_weight_more
 from lab.models.trace import Trace
-from lab.questions.spot import Spot
+from lab.questions.asking import Spot
 from tests.analysis.matrices import random_attention
 from tests.lessons.attention_metrics.conftest import Told
 

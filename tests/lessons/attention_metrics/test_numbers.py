@@ -18,7 +18,7 @@ from lab.course.sentences.looks import STORY_TEXT
 from lab.lessons.attention_metrics import numbers
 from lab.models.catalogue import EMBEDDED
 from lab.models.trace import Trace
-from lab.questions.spot import Spot
+from lab.questions.asking import Spot
 from tests.analysis.matrices import Case, cases
 from tests.lessons.attention_metrics.conftest import Told
 from tests.sentences import STORY

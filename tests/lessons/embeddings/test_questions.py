@@ -16,9 +16,8 @@ from lab.course.sentences.looks import STORY_TEXT
 from lab.lessons.embeddings.like_words import nearest_word
 from lab.lessons.embeddings.position_lab import without_places
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
-from lab.questions.asking import Asking
+from lab.questions.asking import Asking, Spot
 from lab.questions.question import Question
-from lab.questions.spot import Spot
 
 MODEL = lab.load_model(DEFAULT_MODEL)
 STORY = lab.trace(MODEL, STORY_TEXT)

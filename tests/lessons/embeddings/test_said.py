@@ -13,8 +13,7 @@ from torch.nn.functional import cosine_similarity
 
 import lab
 from lab.analysis.layers.embeddings import Order, new_order, reordered
-from lab.analysis.layers.positions import BASE, sinusoids
-from lab.analysis.layers.three_positions import cosines
+from lab.analysis.layers.positions import BASE, cosines, sinusoids
 from lab.analysis.words.neighbours import nearest_in_table
 from lab.course.sentences.examples import EXAMPLES
 from lab.course.sentences.looks import STORY_TEXT

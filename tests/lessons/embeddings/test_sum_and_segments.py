@@ -13,7 +13,7 @@ import lab
 from lab.analysis.layers.embeddings import SegmentChange, worked_dimension
 from lab.course.sentences.examples import EXAMPLES
 from lab.course.words import plain
-from lab.lessons.embeddings import segments, sum
+from lab.lessons.embeddings import sum
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from lab.models.trace import Trace
 from lab.toy.models import constructed_toy
@@ -60,14 +60,14 @@ def test_the_vectors_that_share_one_space_are_the_tables_of_hugging_face(model: 
     tables = [module.weight for module in base.modules() if isinstance(module, torch.nn.Embedding)]
     assert {table.shape[1] for table in tables} == {trace.model.config.width}
     assert len(worked_dimension(trace, 1, 0).summands) == len(tables)
-    why = segments.without_segments(trace.model.config)
+    why = sum.without_segments(trace.model.config)
     assert (why is None) == any(table.shape[0] == 2 for table in tables) == (family == "bert")
     assert why is None or "it learned only to continue a text" in why
 
 
 @pytest.mark.parametrize("change", SEGMENTS.options)
 def test_other_segments_are_told_as_hugging_face_reads_them(change: SegmentChange) -> None:
-    trace = lab.trace(lab.load_model(DEFAULT_MODEL), *segments.PAIR)
+    trace = lab.trace(lab.load_model(DEFAULT_MODEL), *sum.PAIR)
     module: Any = AutoModelForMaskedLM.from_pretrained(EMBEDDED / DEFAULT_MODEL).eval()
     ids = {"all 0": [0] * len(trace), "swapped": [1 - each for each in trace.segment_ids]}.get(
         change, list(trace.segment_ids)
@@ -78,6 +78,6 @@ def test_other_segments_are_told_as_hugging_face_reads_them(change: SegmentChang
             module.bert.embeddings.token_type_embeddings.weight.zero_()
         out = module(torch.tensor([trace.token_ids]), token_type_ids=torch.tensor([ids]))
     share, best = out.logits[0, place].double().softmax(-1).max(0)
-    said = plain(segments.said(trace, place, change))
+    said = plain(sum.segments_said(trace, place, change))
     assert numbers(said)[1] == pytest.approx(float(share), abs=0.0051)
     assert str(trace.model.tokenizer.id_to_token(int(best))) in said.partition(" With ")[2]

@@ -18,9 +18,8 @@ from lab.lessons.feed_forward.view import FAVOURITE
 from lab.models.encoding import TextError
 from lab.models.loading import load_model
 from lab.models.trace import Trace, trace
-from lab.questions.asking import Asking
+from lab.questions.asking import Asking, Spot
 from lab.questions.question import Option
-from lab.questions.spot import Spot
 from tests.lessons.feed_forward.story import finished_survey, in_theirs, likeliest
 from tests.sentences import CAT
 

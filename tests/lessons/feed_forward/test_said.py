@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from lab.analysis.layers.neurons_off import TRIED, neurons_off
+from lab.analysis.layers.feed_forward import TRIED, neurons_off
 from lab.course.sentences.looks import STORY_TEXT
 from lab.course.words import quoted
 from lab.evidence import story

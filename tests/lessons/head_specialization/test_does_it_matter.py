@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from lab.course.sentences.subject_verb import ATTRACTIONS, FORMS
-from lab.lessons.head_specialization.attraction import attractions, attractions_at_mean
-from lab.lessons.head_specialization.does_it_matter import strongest
+from lab.course.sentences.examples import ATTRACTIONS, FORMS
+from lab.lessons.head_specialization.does_it_matter import attractions, attractions_at_mean, strongest
 from lab.models.catalogue import EMBEDDED
 from lab.models.loading import load_model
 from lab.toy.models import constructed_toy

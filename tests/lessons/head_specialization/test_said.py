@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 import lab
-from lab.analysis.heads.shuffled_places import ORDERS, followed, with_places
+from lab.analysis.heads.named import ORDERS, followed, with_places
 from lab.analysis.heads.specialization import SPECIALIZATIONS, specialization
-from lab.analysis.heads.swapping import Asked
+from lab.analysis.heads.switched_off import Asked
+from lab.course.sentences.examples import ATTRACTIONS
 from lab.course.sentences.looks import STORY_TEXT
-from lab.course.sentences.subject_verb import ATTRACTIONS
 from lab.evidence.kind_rules import shipped as rules
 from lab.evidence.notable import FILE, JOBS, Doing, Notable, shipped
 from lab.evidence.own_sentence import Case, cases

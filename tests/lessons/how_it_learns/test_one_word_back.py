@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from lab.lessons.how_it_learns import one_word_back
-from lab.lessons.how_it_learns.one_word_back import LEAST, PLAN, SENTENCE, WRITTEN, one_back, said
+from lab.lessons.how_it_learns import many_steps
+from lab.lessons.how_it_learns.many_steps import LEAST, PLAN, SENTENCE, WRITTEN, one_back, one_back_said
 from lab.toy.data import as_text
-from lab.toy.run_of_toy import number_run
+from lab.toy.models import number_run
 from lab.toy.training import TrainingRun, trained_to
 from tests.thorough import some
 
@@ -32,8 +32,8 @@ def test_the_head_learns_to_look_one_letter_back(run: TrainingRun) -> None:
 
 def test_it_is_said_only_of_a_head_that_has_learned_it(run: TrainingRun) -> None:
     for stage in run.stages:
-        told = said(run.kept[0], stage)
+        told = one_back_said(run.kept[0], stage)
         assert f"**{one_back(stage.model):.2f}**" in told and f"to {stage.loss:.2f}" in told
         assert (WRITTEN in told) == (one_back(stage.model) >= LEAST)
-    drawn = one_word_back.head_map(run.latest.model).values
+    drawn = many_steps.head_map(run.latest.model).values
     assert drawn.shape == (len(SENTENCE), len(SENTENCE)) and drawn.sum(axis=1) == pytest.approx(1, abs=1e-4)

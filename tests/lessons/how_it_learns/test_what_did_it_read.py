@@ -28,7 +28,7 @@ from lab.models.loading import LoadedModel
 from lab.models.reference import reference
 from lab.models.trace import trace
 from lab.models.twin import random_twin
-from lab.questions.spot import Spot
+from lab.questions.asking import Spot
 from tests.sentences import STORY
 
 TRAINED = ("lab-minilm", "lab-bert", "lab-gpt2")

@@ -21,7 +21,7 @@ from lab.lessons.inter_sentence_attention import behind_a_cell, check, matrix, p
 from lab.lessons.inter_sentence_attention.view import EXAMPLE, LONGER
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from lab.models.trace import Trace
-from lab.questions.spot import Spot
+from lab.questions.asking import Spot
 
 # Tokens of the course's two sentences, and the third one of LONGER; layers and heads from 0.
 FIRST, SECOND, THIRD = [*range(1, 6)], [*range(6, 11)], [*range(11, 27)]

@@ -21,7 +21,7 @@ from lab.lessons.masked_language_model.check import (
     negated,
 )
 from lab.models.reference import reference
-from lab.questions.spot import Spot
+from lab.questions.asking import Spot
 
 MODEL = lab.load_model("lab-minilm")
 FRANCE = "The capital of France is [MASK]."

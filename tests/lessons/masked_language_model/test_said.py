@@ -13,9 +13,8 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 import lab
-from lab.analysis.words.follows import try_pairs
 from lab.analysis.words.masking import masked_run
-from lab.analysis.words.predictions import prediction_at, word_of
+from lab.analysis.words.predictions import prediction_at, try_pairs, word_of
 from lab.analysis.words.sampling import SamplingSettings, sample
 from lab.analysis.words.text_likelihood import likelihood
 from lab.course.sentences.examples import EXAMPLES, FOLLOWING

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 import lab
-from lab.analysis.heads.swapping import Asked, companions, others
+from lab.analysis.heads.switched_off import Asked, companions, others
 from lab.course.sentences.looks import STORY_TEXT, is_story_blank
 from lab.evidence import story
 from lab.lessons.multi_head_attention import (
@@ -27,9 +27,8 @@ from lab.lessons.multi_head_attention import (
 )
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from lab.models.trace import Trace
-from lab.questions.spot import Spot
-from lab.toy.models import constructed_toy
-from lab.toy.run_of_toy import number_run
+from lab.questions.asking import Spot
+from lab.toy.models import constructed_toy, number_run
 
 BLANK, FRANCE, HEADS, WIDTH = 6, 4, 12, 32
 RUSSIA = STORY_TEXT.replace("France", "Russia")

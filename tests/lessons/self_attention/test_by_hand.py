@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from lab.analysis.layers.worked import worked_example
+from lab.analysis.heads.one_row import worked_example
 from lab.lessons.self_attention import by_hand as step
 
 QUERIES, KEYS, VALUES = [(2, 0), (0, 2), (1, 1)], [(1, 0), (0, 1), (1, 1)], [(4, 0), (0, 4), (2, 2)]

@@ -16,7 +16,7 @@ from lab.course.words import spoken
 from lab.lessons.self_attention import all_rows, build_a_row, check, scale
 from lab.lessons.self_attention import map as look
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
-from lab.questions.spot import Spot
+from lab.questions.asking import Spot
 from tests.lessons.self_attention.runs import answer, run
 from tests.told import numbers
 

@@ -11,9 +11,8 @@ import lab
 from lab.lessons.tokenization.pieces import another_word, why_this_cut
 from lab.lessons.tokenization.tokens import next_in_the_list
 from lab.models.loading import EMBEDDED
-from lab.questions.asking import Asking
+from lab.questions.asking import Asking, Spot
 from lab.questions.question import Question
-from lab.questions.spot import Spot
 from tests.sentences import CAT
 
 

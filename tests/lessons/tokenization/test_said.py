@@ -12,7 +12,7 @@ from lab.course.sentences.examples import EXAMPLES
 from lab.course.sentences.looks import STORY_TEXT
 from lab.course.words import plain
 from lab.lessons.tokenization import pieces, special_tokens, tokens
-from lab.lessons.tokenization.lesson_input import TextReading, Word
+from lab.lessons.tokenization.view import TextReading, Word
 from lab.models.catalogue import EMBEDDED
 from lab.models.loading import load_model
 from lab.text.tokenizers.explained import tokenization_steps

@@ -7,8 +7,7 @@ import torch
 from transformers import BertConfig, BertModel, GPT2Config, GPT2Model
 
 from lab.models.catalogue import card
-from lab.reference.models.paper_sizes import PUBLISHED, PublishedSize
-from lab.reference.models.shipped_parts import sizes
+from lab.reference.models.shipped_parts import PUBLISHED, PublishedSize, sizes
 from tests.pages.apptest import visit
 
 every_model = pytest.mark.parametrize("entry", PUBLISHED, ids=lambda entry: entry.id)

@@ -6,8 +6,8 @@ import pytest
 
 from lab.course.sentences.examples import EXAMPLES
 from lab.text.bundled import bundled_sentences
-from lab.text.tags.english import ENGLISH as OURS
-from lab.text.tags.english import looks_english, small_words
+from lab.text.tags.token_tags import ENGLISH as OURS
+from lab.text.tags.token_tags import looks_english, small_words
 from tests.sentences import STORY
 
 FOREIGN = {

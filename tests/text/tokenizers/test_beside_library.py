@@ -8,7 +8,7 @@ from tokenizers import Tokenizer
 
 from lab.charts.tokens.token_tables import agreement_table
 from lab.models.loading import EMBEDDED
-from lab.text.tokenizers.beside_library import compare
+from lab.text.tokenizers.explained import compare
 from lab.text.tokenizers.wordpiece import wordpiece_steps
 
 BERT = Tokenizer.from_file(str(EMBEDDED / "lab-bert" / "tokenizer.json"))

@@ -17,8 +17,7 @@ from lab.models.encoding import TextError
 from lab.models.loading import LoadedModel
 from lab.questions.question import Question
 from lab.rooms.counts import FEWEST
-from lab.rooms.one_form import one_line
-from lab.rooms.questions import TEACHES, class_teaches
+from lab.rooms.questions import TEACHES, class_teaches, one_line
 from lab.rooms.rooms import RoomError
 from lab.rooms.schema import LONGEST_SENTENCE
 from lab.rooms.seen import Seen, Taught

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from lab.analysis.tasks.probing import LabelledTask
+from lab.analysis.tasks.logistic import LabelledTask
 from lab.evidence.treebank import EWT, GUM
 
 FILE = Path(__file__).parent / "data" / "labelled.json"

@@ -13,7 +13,7 @@ from lab.analysis.flow.cuts import Cuts, Way, is_sink, same_elsewhere
 from lab.analysis.flow.ways_in import effect
 from lab.analysis.layers.lens import first_read
 from lab.charts.components.word_forms_picture import CUT_TOKENS, CutToken, OnPage, WordForms
-from lab.charts.kept.drawings import Live
+from lab.charts.kept.file import Live
 from lab.figures.choices import FITTED, PLAIN
 from lab.figures.cut_story import cut_story, name_of, only_token
 from lab.figures.forming import Forming, bare, story, words_after

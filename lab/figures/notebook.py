@@ -1,4 +1,4 @@
-"""A figure as a notebook: the few lines of Python that build it again from the model and the text.
+"""A figure to take along: as the few lines of Python that build it again, and the run that it shows as one file.
 
 A figure that can become a notebook is a call, ``functools.partial(function, *arguments)``, of a public function of
 the lab on plain values, traces and models. The notebook contains that call, so it cannot differ from the screen;
@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from functools import partial
 from typing import Any, TypeVar, cast
 
+import pandas as pd
+
 import lab
+from lab.charts.kept.file import EXPECTED, About, Drawing, expected, written
+from lab.charts.kept.keepable import Keepable
 from lab.models.encoding import Encoding, encode
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
@@ -200,3 +204,41 @@ def _default(field: Field[Any]) -> object:
 
 def _number(value: float) -> str:
     return repr(float(value)) if abs(value) < float("inf") else f"float({str(value)!r})"
+
+
+def runs_of(call: object) -> list[Trace | LoadedModel]:
+    """Return the runs that the call of a figure names, or the models without a run, each once."""
+    found = {id(each): each for each in _runs(call)}
+    models = {id(each.model) for each in found.values() if isinstance(each, Trace)}
+    return [each for each in found.values() if id(each) not in models]
+
+
+def _runs(value: object) -> Iterator[Trace | LoadedModel]:
+    if isinstance(value, Trace | LoadedModel):
+        yield value
+    elif isinstance(value, partial):
+        yield from _runs((*value.args, *value.keywords.values()))
+    elif isinstance(value, tuple | list):
+        for each in value:
+            yield from _runs(each)
+    elif isinstance(value, Mapping):
+        yield from _runs(list(value.values()))
+    elif is_dataclass(value) and not isinstance(value, type):
+        yield from _runs([getattr(value, each.name) for each in fields(value)])
+
+
+def keep(figure: Keepable, call: object, about: About, table: pd.DataFrame) -> bytes:
+    """Return the file of a figure with the ``table`` that its page shows; ``call`` has made the figure."""
+    return written(figure, about, drawing_of(figure, call), table)
+
+
+def drawing_of(figure: Keepable, call: object) -> Drawing:
+    """Return the figure as a file draws it, with the parts that need its runs."""
+    return figure.drawing_from(runs_of(call))
+
+
+def size_if_large(figure: Keepable, call: object, table: pd.DataFrame) -> int | None:
+    """Return about how many bytes the file has if these are more than one expects of its kind of figure."""
+    drawing = figure.drawing()
+    size = expected(drawing, table)
+    return size if size > EXPECTED[type(drawing)] else None

@@ -16,8 +16,7 @@ from lab.questions.question import Question
 from lab.rooms import log
 from lab.rooms.codes import hashed, is_signed, new_code, new_seat, new_secret
 from lab.rooms.database import reading, writing
-from lab.rooms.one_form import one_line
-from lab.rooms.questions import TEACHES, read, written
+from lab.rooms.questions import TEACHES, one_line, read, written
 from lab.rooms.schema import (
     ANSWERS,
     LIFE,

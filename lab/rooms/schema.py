@@ -40,8 +40,8 @@ _HASH = String(64)  # SHA-256, hexadecimal
 # Times are seconds since 1970. ``version`` grows with every change that a participant's page has to show. ``seal``
 # signs the seats of this room; all servers of the database know it, and it is deleted with the room.
 # ``address`` is a keyed hash of the address from which the room was opened; empty if it is not known.
-# ``door_open`` and ``busy_until`` are the room's door (lab.rooms.door). ``closes`` is the time on the clock of the open
-# round, 0 without a clock.
+# ``door_open`` and ``busy_until`` are the room's door (lab.rooms.states). ``closes`` is the time on the clock of the
+# open round, 0 without a clock.
 # ``series`` are the questions that the teacher has prepared (lab.rooms.series), ``place`` is the number of those asked.
 ROOMS = Table(
     f"rooms_v{VERSION}",

@@ -10,10 +10,9 @@ from sqlalchemy import ColumnElement, Connection, Row, case, func, select
 
 from lab.questions.question import Question
 from lab.rooms.counts import Counts, counts
-from lab.rooms.door import Door
 from lab.rooms.questions import TEACHES, read
 from lab.rooms.schema import ANSWERS, PARTICIPANTS, QUESTIONS, ROOMS
-from lab.rooms.states import DONE, ROUND, Phase
+from lab.rooms.states import DONE, ROUND, Door, Phase
 
 _LATELY = 60  # seconds
 MOST_SECONDS = 3600  # on the clock of a round

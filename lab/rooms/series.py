@@ -16,7 +16,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_confi
 from lab.course.record import first_wrong
 from lab.course.words import escaped, quoted, unmarked
 from lab.questions.question import Option, Question
-from lab.rooms.one_form import are_told_apart, one_line
+from lab.rooms.questions import are_told_apart, one_line
 
 MOST_QUESTIONS = 30
 LONGEST, LONGEST_OPTION = 300, 120  # characters of an own question, and of each of its options

@@ -10,8 +10,7 @@ from lab.course.pages import CHECK_STEP, Lesson, lesson_of, number
 from lab.course.words import escaped
 from lab.questions.progress import Answer
 from lab.ui import chosen_tokens, parameters, runs, selection
-from lab.ui.quiz.from_file import offer_file
-from lab.ui.quiz.keeping import start_afresh
+from lab.ui.quiz.keeping import offer_file, start_afresh
 from lab.ui.quiz.question_on_screen import about, progress
 
 

@@ -84,7 +84,7 @@ def kept_file(
     figure: Keepable, call: partial[Any] | None, table: pd.DataFrame, told: list[str]
 ) -> tuple[str, Callable[[], bytes]]:
     """Return the label of the button that keeps a figure, with the size of a large file, and what makes the file."""
-    from lab.figures.figure_file import size_if_large
+    from lab.figures.notebook import size_if_large
 
     size = size_if_large(figure, call, table)
     label = "Keep it" if size is None else f"Keep it ({size / _MEGABYTE:.1f} MB)"
@@ -96,7 +96,7 @@ def kept_file(
 def _write(figure: Keepable, call: partial[Any] | None, table: pd.DataFrame, said: tuple[str, list[str], str]) -> bytes:
     """Write the file, at a click and not before."""
     from lab.charts.kept.file import About
-    from lab.figures.figure_file import keep, runs_of
+    from lab.figures.notebook import keep, runs_of
     from lab.models.cores import one_core
     from lab.models.stamp import stamp
     from lab.models.trace import Trace

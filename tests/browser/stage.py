@@ -17,7 +17,7 @@ from playwright.sync_api import Page
 
 import lab.charts.kept
 from lab.charts.components import javascript, style
-from lab.charts.kept.drawings import Live
+from lab.charts.kept.file import Live
 from lab.charts.kept.keepable import Keepable
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.loading import load_model

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, FrameLocator, Page, expect
 from benchmarks.balancer import proxied
 from benchmarks.server import Lab
 from lab.charts.kept.file import About
-from lab.figures.figure_file import keep
+from lab.figures.notebook import keep
 from lab.models.loading import load_model
 from lab.models.trace import trace
 from tests.browser.harness import View, visit

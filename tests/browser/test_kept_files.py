@@ -13,7 +13,7 @@ from benchmarks.server import Lab
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.cells.heatmap import large_heatmap
 from lab.charts.kept.file import About, written
-from lab.figures.figure_file import keep
+from lab.figures.notebook import keep
 from lab.models.loading import load_model
 from lab.models.stamp import stamp
 from lab.models.trace import Trace

@@ -19,11 +19,10 @@ import lab
 from lab.analysis.words.masking import hide
 from lab.charts.components.word_forms_picture import OnPage
 from lab.charts.kept import vega
-from lab.charts.kept.drawings import Live
-from lab.charts.kept.file import EXPECTED, About, expected, written
+from lab.charts.kept.file import EXPECTED, About, Live, expected, written
 from lab.figures.choices import PLAIN
-from lab.figures.figure_file import drawing_of, keep, runs_of, size_if_large
 from lab.figures.forming_word import word_forms
+from lab.figures.notebook import drawing_of, keep, runs_of, size_if_large
 from lab.models.stamp import compared, stamp, weights_hash
 from lab.models.trace import Trace, trace_encoding
 from tests.charts.payloads import unpack

@@ -19,8 +19,8 @@ from benchmarks.server import Lab
 from benchmarks.visitor import Visitor, visiting
 from lab.rooms.codes import new_seat
 from lab.rooms.database import open_database
-from lab.rooms.door import AT_ONCE, EVERY
 from lab.rooms.rooms import Rooms
+from lab.rooms.states import AT_ONCE, EVERY
 from tests.load.test_load import run
 from tests.thorough import at_night
 

@@ -27,7 +27,7 @@ import benchmarks.routed  # noqa: F401 (a server that has been visited before)
 from lab.course.pages import BENCHES, LESSONS, Lesson, Toy
 from lab.questions.progress import MAX_BYTES
 from lab.ui.parameters import CONSTRUCTED, TOY
-from lab.ui.quiz import from_file
+from lab.ui.quiz import keeping
 from lab.ui.reports import FileChosen, heard
 from tests.charts.payloads import unpack
 from tests.checkpoints import Family
@@ -99,7 +99,7 @@ def lesson_at(page: str) -> Lesson:
 def choosing(data: bytes) -> Iterator[None]:
     """While the block lasts, the browser says that the learner has just chosen a progress file with this in it."""
     told = [secrets.token_hex(8), len(data), "" if len(data) > MAX_BYTES else data.decode("utf-8-sig", "replace")]
-    with patch.object(from_file, "chosen_file", lambda *_: heard({"file": told}, FileChosen)):
+    with patch.object(keeping, "chosen_file", lambda *_: heard({"file": told}, FileChosen)):
         yield
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.rooms import door
+from lab.rooms import states
 from lab.rooms.server import server
 from lab.rooms.states import Phase
 from tests.pages.apptest import press, visit, words
@@ -16,8 +16,8 @@ __all__ = ["browsers"]  # a fixture
 def test_the_teacher_is_told_of_a_crowd_and_closes_the_door(
     browsers: Browsers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(door, "AT_ONCE", 3)
-    monkeypatch.setattr(door, "EVERY", 60.0)
+    monkeypatch.setattr(states, "AT_ONCE", 3)
+    monkeypatch.setattr(states, "EVERY", 60.0)
     teacher, code, _, _ = begin()
     teacher.switch_page(f"pages/{ROOM}")
     assert "unusually fast" not in words(again(teacher))
@@ -31,7 +31,7 @@ def test_the_teacher_is_told_of_a_crowd_and_closes_the_door(
     press(teacher, "Close the door")
     assert "The door is closed" in words(teacher)
     assert "closed the door" in words(again(late)) and not late.radio
-    monkeypatch.setattr(door, "AT_ONCE", 50)
+    monkeypatch.setattr(states, "AT_ONCE", 50)
     press(teacher, "Open the door")
     assert again(late).radio and server().rooms.seen(code).state.people == 4
 

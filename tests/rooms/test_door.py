@@ -7,9 +7,8 @@ import random
 import pytest
 
 from lab.rooms.codes import is_signed, new_seat, new_secret
-from lab.rooms.door import AT_ONCE, EVERY
 from lab.rooms.rooms import LIFE, UNUSED_LIFE, NoSuchRoom, NotNow, NotTheTeacher, Rooms, Waits
-from lab.rooms.states import Phase
+from lab.rooms.states import AT_ONCE, EVERY, Phase
 from tests.rooms.test_rooms import opened, posed, rounds, state
 
 LOOKS = 2.0  # seconds between two tries of a page that waits

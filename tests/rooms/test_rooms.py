@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy import Engine, func, select, update
 
 from lab.questions.question import Option, Question
-from lab.rooms import door
 from lab.rooms import rooms as module
+from lab.rooms import states
 from lab.rooms.codes import ALPHABET, LENGTH, hashed, new_secret
 from lab.rooms.counts import Counts
 from lab.rooms.database import open_database
@@ -201,7 +201,7 @@ def test_a_day_later_a_room_is_gone(rooms: Rooms, engine: Engine, monkeypatch: p
 
 
 def test_a_hundred_votes_at_once_are_all_counted(rooms: Rooms, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(door, "AT_ONCE", 100)
+    monkeypatch.setattr(states, "AT_ONCE", 100)
     code, key, people = opened(rooms, 100)
     other = Rooms(open_database(url))  # another server on the same database
     with ThreadPoolExecutor(16) as pool:

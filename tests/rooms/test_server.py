@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, func, select
 
-from lab.rooms import door, log
+from lab.rooms import log, states
 from lab.rooms import rooms as rooms_module
 from lab.rooms import server as module
 from lab.rooms.codes import new_code
@@ -188,7 +188,7 @@ def test_whoever_is_not_let_in_is_a_line_in_the_log_without_a_code(
 ) -> None:
     log.forget()
     caplog.set_level(logging.INFO, "lab.rooms")
-    monkeypatch.setattr(door, "AT_ONCE", 1)
+    monkeypatch.setattr(states, "AT_ONCE", 1)
     code, key = server.create()
     seat = server.join(code, "first")
     for visit in ("second", "third"):

@@ -12,7 +12,7 @@ import argparse
 import numpy as np
 
 from lab.analysis.tasks.few_examples import Examples, products_of, rise
-from lab.analysis.tasks.probing import Accuracy, LabelledTask, accuracy, folds, right
+from lab.analysis.tasks.logistic import Accuracy, LabelledTask, accuracy, folds, right
 from lab.analysis.tasks.sentence_vectors import middle, read, together
 from lab.analysis.tasks.tuning import scores, tune
 from lab.course.sentences.news import NEWS_TASK, TASKS, task_of

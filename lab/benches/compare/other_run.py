@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.heads.switched_off import each_head_off, multiplications
-from lab.analysis.layers.compared import turned_round
+from lab.analysis.layers.sublayers import turned_round
 from lab.analysis.words.predictions import candidate, prediction_at
 from lab.benches.compare import EXAMPLE
 from lab.benches.compare.comparable import hidden

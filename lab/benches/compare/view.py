@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from lab.analysis.heads.metrics import METRICS
-from lab.analysis.layers.compared import apart, same_tokens
+from lab.analysis.layers.sublayers import apart, same_tokens
 from lab.benches.compare import CompareView, comparable
 from lab.benches.compare.comparable import At, NothingToShow, shown
 from lab.benches.compare.other_run import Pair, choose_comparison, choose_first_head, choose_other_run, choose_tokens

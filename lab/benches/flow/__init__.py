@@ -13,7 +13,7 @@ from lab.ui import parameters, selection, sidebar
 from lab.ui.bench import BenchParts
 from lab.ui.chosen_tokens import with_tokens
 from lab.ui.page import BenchPage
-from lab.ui.parameters import NORMS, ONE_HEAD
+from lab.ui.parameters import NORMS, ONE_HEAD, WITH_RESIDUAL, WORDS_ONLY
 
 
 @dataclass(frozen=True)
@@ -95,3 +95,21 @@ def _choose_reading() -> bool:
 
 
 PARTS: BenchParts[FlowView] = BenchParts(look=look)
+
+
+def choose_residual() -> bool:
+    """Draw the switch that counts the residual connection as a path."""
+    help_ = "With residual, the matrix is ½A + ½I: half of each token goes past the heads unchanged, as in rollout."
+    return parameters.FLOW_RESIDUAL.choose("Paths", help=help_) == WITH_RESIDUAL
+
+
+def choose_words() -> bool:
+    """Draw the switch that leaves special tokens out of the figure; the weights do not change."""
+    chosen = parameters.FLOW_TOKENS.choose(
+        "Tokens",
+        help=(
+            "“Words only” leaves out [CLS] and [SEP], or the first token if a model has neither. The weights do "
+            "not change."
+        ),
+    )
+    return chosen == WORDS_ONLY

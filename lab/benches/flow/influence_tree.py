@@ -11,8 +11,7 @@ from lab.analysis.flow import influence, maps
 from lab.analysis.flow.influence import MAX_NODES, Reading, Tree, bounded_depth, most_nodes, tree_down, tree_within
 from lab.analysis.flow.maps import layer_map
 from lab.analysis.heads.values import Weights
-from lab.benches.flow import FlowView
-from lab.benches.flow.paths import choose_residual, choose_words
+from lab.benches.flow import FlowView, choose_residual, choose_words
 from lab.course.words import percent, share
 from lab.figures import flow
 from lab.ui import parameters

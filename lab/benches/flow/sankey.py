@@ -9,8 +9,7 @@ import streamlit as st
 
 from lab.analysis.flow.influence import Reading, links
 from lab.analysis.flow.maps import Links, strongest_links
-from lab.benches.flow import FlowView
-from lab.benches.flow.paths import choose_residual, choose_words
+from lab.benches.flow import FlowView, choose_residual, choose_words
 from lab.course.words import percent
 from lab.figures import flow
 from lab.ui import parameters, selection

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import alt, colour
 from lab.charts.base.axes import Axis, Scale, visible
-from lab.charts.kept.drawings import Chart
+from lab.charts.kept.file import Chart
 from lab.charts.kept.keepable import Keepable
 
 CANVAS_ABOVE = 44  # tokens per side; a larger map is drawn on a canvas, because thousands of SVG nodes make a page slow

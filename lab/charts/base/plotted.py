@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from lab.charts.base.axes import visible
-from lab.charts.kept.drawings import StillPicture
+from lab.charts.kept.file import StillPicture
 from lab.charts.kept.keepable import Keepable
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lab.charts.base.axes import visible
 from lab.charts.components.packing import pack
 from lab.charts.components.word_forms_picture import Spans, text_of
-from lab.charts.kept.drawings import Live
+from lab.charts.kept.file import Live
 from lab.charts.kept.keepable import Keepable
 
 

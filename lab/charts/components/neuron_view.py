@@ -13,7 +13,7 @@ from lab.analysis.heads.query_neurons import NeuronRow
 from lab.charts.base.axes import visible
 from lab.charts.base.chart_table import unique_names
 from lab.charts.components.packing import pack
-from lab.charts.kept.drawings import Live
+from lab.charts.kept.file import Live
 from lab.charts.kept.keepable import Keepable
 
 

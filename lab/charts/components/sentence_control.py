@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from lab.charts.base.axes import visible
 from lab.charts.base.chart_table import unique_names
 from lab.charts.components.packing import pack
-from lab.charts.kept.drawings import Live
+from lab.charts.kept.file import Live
 from lab.charts.kept.keepable import Keepable
 from lab.course.words import number_of
 

@@ -12,7 +12,7 @@ from lab.analysis.flow.influence import Tree
 from lab.charts.base.axes import distinct, visible
 from lab.charts.base.chart_table import unique_names
 from lab.charts.components.packing import pack
-from lab.charts.kept.drawings import Live
+from lab.charts.kept.file import Live
 from lab.charts.kept.keepable import Keepable
 
 

@@ -1,4 +1,4 @@
-"""Write a figure as one HTML file.
+"""Write a figure as one HTML file; a drawing is a live component, a chart or a still picture.
 
 The file holds data and the lab's own scripts. Its policy names these scripts by their hashes and allows nothing else:
 no other script, no network. A learner's text is in it as text (escaped), in JSON without "<", or in a block of base64.
@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from html import escape
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import pandas as pd
@@ -24,8 +24,48 @@ from lab.charts.base.axes import visible
 from lab.charts.base.chart_table import ROWS
 from lab.charts.components import javascript, style
 from lab.charts.kept import vega
-from lab.charts.kept.drawings import Chart, Drawing, Live, StillPicture
 from lab.course.words import number_of
+
+
+@dataclass(frozen=True)
+class Live:
+    """A hand-written component.
+
+    Attributes
+    ----------
+    name
+        The component's file in :mod:`lab.charts.components`.
+    payloads
+        Its data, one block for each of its states; it begins with the first.
+    moves
+        For a state, the states to which a click leads, by what the component reports, as JSON without its first part.
+    titled
+        Whether the component writes the figure's name itself.
+    """
+
+    name: str
+    payloads: Sequence[bytes] = field(repr=False)
+    moves: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
+    titled: bool = False
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A Vega-Lite chart: its specification with the numbers, and its most pixels across."""
+
+    spec: Mapping[str, Any]
+    width: int | Literal["stretch"]
+
+
+@dataclass(frozen=True)
+class StillPicture:
+    """A picture, as SVG."""
+
+    svg: str
+
+
+Drawing = Live | Chart | StillPicture
+
 
 _HERE = Path(__file__).parent
 # Bytes that a file may have without a word: a longer text makes a larger file, and the page says so before.

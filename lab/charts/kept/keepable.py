@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lab.charts.kept.drawings import Drawing
-from lab.charts.kept.file import About, written
+from lab.charts.kept.file import About, Drawing, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lab.analysis.tasks.probing import LabelledTask
+from lab.analysis.tasks.logistic import LabelledTask
 from lab.evidence.labelled import QUESTION, TENSE, shipped
 
 GOOD, BAD = "good news", "bad news"

@@ -22,7 +22,7 @@ from lab.analysis.tasks.few_examples import (
     rise,
     standing,
 )
-from lab.analysis.tasks.probing import Array
+from lab.analysis.tasks.logistic import Array
 from lab.analysis.tasks.sentence_vectors import Brief, brief, encoded, middle, together, untrained_together
 from lab.charts.base.figure import Figure
 from lab.charts.components.teach import TaughtSentence, Teach

@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 import streamlit as st
 
-from lab.analysis.tasks.probing import LabelledTask, folds
+from lab.analysis.tasks.logistic import LabelledTask, folds
 from lab.analysis.tasks.tuning import STEPS, Tuned, tune
 from lab.course.sentences.news import news
 from lab.figures.notebook import argument

@@ -8,9 +8,9 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
+from lab.analysis.tasks.few_examples import Turning, turning
 from lab.analysis.tasks.logistic import probability
 from lab.analysis.tasks.tuning import Tuned
-from lab.analysis.tasks.turning import Turning, turning
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars

@@ -11,8 +11,7 @@ from lab.course.pages import page_of
 from lab.course.ways import NAMES, SHORT, WHOLE, WayStage, neighbours, way
 from lab.ui import selection, teaching
 from lab.ui.parameters import MODE, SENTENCE, WAY
-from lab.ui.quiz.done import went_on
-from lab.ui.quiz.question_on_screen import progress
+from lab.ui.quiz.question_on_screen import progress, went_on
 
 
 def next_on(name: str) -> WayStage | None:

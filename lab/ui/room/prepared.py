@@ -6,7 +6,7 @@ import streamlit as st
 
 from lab.course.pages import LESSONS, number, page_of
 from lab.course.words import escaped
-from lab.rooms.one_form import one_line
+from lab.rooms.questions import one_line
 from lab.rooms.rooms import MOST_SERIES
 from lab.rooms.series import (
     FEWEST_OPTIONS,
@@ -22,9 +22,9 @@ from lab.rooms.series import (
 )
 from lab.ui import runs
 from lab.ui.parameters import MODEL
-from lab.ui.quiz.from_file import chosen_file
+from lab.ui.quiz.keeping import chosen_file
+from lab.ui.room.ask_class import add, change_series
 from lab.ui.room.bar import show_take
-from lab.ui.room.series_controls import add, change_series
 from lab.ui.room.teacher_steps import SAID
 
 _TAKEN, _OWN = "_series.taken", "_series.own"

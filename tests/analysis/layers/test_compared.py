@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lab
-from lab.analysis.layers.compared import apart, same_tokens, turned_round
+from lab.analysis.layers.sublayers import apart, same_tokens, turned_round
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from tests.conftest import TinyCheckpoint

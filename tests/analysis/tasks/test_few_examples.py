@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lab.analysis.tasks.few_examples import Examples, _draws, learned, partners, products_of, rise, sizes_to, standing
-from lab.analysis.tasks.probing import LabelledTask, accuracy, folds, right
+from lab.analysis.tasks.logistic import LabelledTask, accuracy, folds, right
 
 # Eight sentences in four pairs: the first number tells the label, the others the pair.
 TRUTH = (True, False) * 4

@@ -7,8 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from lab.analysis.tasks.few_examples import halves, learned, of_new, products_of
-from lab.analysis.tasks.logistic import STRENGTH
-from lab.analysis.tasks.probing import centred
+from lab.analysis.tasks.logistic import STRENGTH, centred
 
 
 def clouds(count: int) -> tuple[np.ndarray, list[bool]]:

@@ -16,9 +16,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lab.analysis.tasks import sentence_vectors, tuning
+from lab.analysis.tasks.few_examples import turning
 from lab.analysis.tasks.sentence_vectors import brief, mark_of, read, together, untrained_together
 from lab.analysis.tasks.tuning import scores, tune
-from lab.analysis.tasks.turning import turning
 from lab.models.config import ModelConfig
 from lab.models.encoding import encode
 from lab.models.loading import LoadedModel, load_model

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lab.analysis.tasks.turning import Turning
+from lab.analysis.tasks.few_examples import Turning
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])

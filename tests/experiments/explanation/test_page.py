@@ -10,7 +10,7 @@ import pytest
 
 from lab.course.words import plain
 from lab.evidence.reasons import LABELS
-from lab.experiments.explanation import example_texts, learners_order, page
+from lab.experiments.explanation import learners_order, page
 from lab.experiments.explanation.learners_order import NAMES
 from lab.experiments.explanation.measure import TELLS, ExplanationTest, OrderAgreement, asked_texts, known
 from lab.experiments.explanation.methods import ATTENTION, AVERAGE, NEAR, ROLLOUT
@@ -111,7 +111,7 @@ def test_the_marked_tokens_are_the_most_important_ones(model_id: str) -> None:
     model, found = model_and_result(model_id)
     for at in range(0, 40, 10):
         asked, one = asked_texts(model)[at][2], found.texts[at].importance
-        said = example_texts.marked(model, asked, one)
+        said = page.marked(model, asked, one)
         assert said.count(":green-background[") == 1
         same = np.abs(one.left_out).argmax() == one.scores[ATTENTION][-1].argmax()
         assert said.count(":orange-background[") == 1 - same
@@ -122,5 +122,5 @@ def test_the_marked_tokens_are_the_most_important_ones(model_id: str) -> None:
 def test_a_marked_text_stands_as_it_was_written(model_id: str) -> None:
     model, found = model_and_result(model_id)
     for (_, _, asked), one in zip(asked_texts(model), found.texts, strict=True):
-        said = example_texts.marked(model, asked, one.importance)
+        said = page.marked(model, asked, one.importance)
         assert plain(re.sub(r":(\w+)-background\[((?:\\.|[^\]])*)\]", r"\2", said)) == " ".join(asked.text.split())

@@ -13,7 +13,7 @@ import lab
 from lab.course.words import in_words, quoted
 from lab.evidence.reasons import LABELS
 from lab.evidence.verdicts import HOLDS
-from lab.experiments.patching import example_pairs, learners_pair, page
+from lab.experiments.patching import learners_pair, page
 from lab.experiments.patching.claims import EARLY, SUFFICES, WORKED, flipped
 from lab.experiments.patching.learners_pair import OwnPair, differing, own_contrast, own_patching
 from lab.experiments.patching.measure import PatchingTest, known
@@ -172,4 +172,4 @@ def test_a_pair_is_as_claimed_by_both_ends_of_the_residual_stream(found: Patchin
     for early, late in ((1.0, 1.0), (-1.0, 1.0), (1.0, -1.0)):
         numbers = row.numbers.copy()
         numbers[0], numbers[2] = (early, 0.0), (late, 0.0)
-        assert example_pairs.as_claimed(replace(row, numbers=numbers)) == (early > 0 and late > 0)
+        assert page.as_claimed(replace(row, numbers=numbers)) == (early > 0 and late > 0)

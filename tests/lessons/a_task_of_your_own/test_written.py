@@ -14,8 +14,8 @@ from sklearn.linear_model import LogisticRegression
 from transformers import AutoModel, AutoTokenizer
 
 from lab.analysis.tasks import tuning
+from lab.analysis.tasks.few_examples import turning
 from lab.analysis.tasks.tuning import Tuned, scores, tune
-from lab.analysis.tasks.turning import turning
 from lab.course.sentences.looks import STORY_TEXT
 from lab.course.sentences.news import NEWS, news
 from lab.evidence.story import known

@@ -180,7 +180,7 @@ def test_a_lesson_is_a_folder_two_lines_and_its_words(copy: Path, run: Run) -> N
     folder = copy / "lab/lessons/counting"
     folder.mkdir()
     (folder / "__init__.py").write_text(
-        'from lab.ui.play import Parts, at_one_head\n\nLESSON = "counting"\nPARTS = Parts(look=at_one_head())\n',
+        'from lab.ui.play import Parts, at_one_head\n\nLESSON = "counting"\nPARTS = Parts(look=at_one_head)\n',
         "utf-8",
     )
     (folder / "lesson.toml").write_text(

@@ -28,9 +28,9 @@ View = TypeVar("View")
 P = TypeVar("P", bound=OpenPage)
 # Draws a step from its view. Returns the run that the badge proves, if it is not the run of the page.
 Step = Callable[[View], Trace | None]
-# Draws the controls of the sidebar. Returns a function that makes the view of a step, by the step's id, or that says on
-# the page why there is nothing to see and returns None.
-Look = Callable[[LessonPage, Trace], Callable[[str], View | None]]
+# Draws the controls of the sidebar, and makes the view of a step by the step's id; or says on the page why there is
+# nothing to see, and returns None.
+Look = Callable[[LessonPage, Trace, str], View | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ class Parts(Generic[View]):
     Attributes
     ----------
     look
-        Draws the sidebar's controls and makes the views of the steps.
+        Draws the sidebar's controls and makes the view of a step.
     toy
         Runs the toy, and says which toy it is.
     toy_steps
@@ -72,19 +72,16 @@ class LessonRun:
     trace: Trace
 
 
-def at_one_head() -> Look[OneHead]:
+def at_one_head(page: LessonPage, trace: Trace, step: str) -> OneHead:
     """For steps about one head, query and key: until the learner chooses them, they come from the text's example."""
+    layer, head = page.head_controls(trace, look_head)
+    query, key = with_tokens(trace, (layer, head))
+    return OneHead(page, trace, trace.layer(layer), head, query, key)
 
-    def look(page: LessonPage, trace: Trace) -> Callable[[str], OneHead]:
-        layer, head = page.head_controls(trace, look_head)
 
-        def view(step: str) -> OneHead:
-            query, key = with_tokens(trace, (layer, head))
-            return OneHead(page, trace, trace.layer(layer), head, query, key)
-
-        return view
-
-    return look
+def at_the_run(page: LessonPage, trace: Trace, step: str) -> LessonRun:
+    """For steps that choose no layer, head or token."""
+    return LessonRun(page, trace)
 
 
 def play(
@@ -107,8 +104,7 @@ def play(
         page.finish()
         page.prove(trace)
         return
-    view = parts.look(page, trace)
-    proven = _play(page, trace, parts, step, view, earlier)
+    proven = _play(page, trace, parts, step, earlier)
     if page.lesson.weights and (proven is not None or not page.brings_its_own_words):
         page.prove(proven or trace)
 
@@ -127,7 +123,6 @@ def _play(
     trace: Trace,
     parts: Parts[Any],
     step: Callable[[str], Step[Any]],
-    view: Callable[[str], Any],
     earlier: Callable[[], Iterable[Question]],
 ) -> Trace | None:
     """Draw the chosen step and the way on; return the run that the badge proves, if it is not the run of the page."""
@@ -139,7 +134,7 @@ def _play(
         toys[chosen](page)
     else:
         id = next(each.id for each in offered if each.name == chosen)
-        if (seen := view(id)) is not None:
+        if (seen := parts.look(page, trace, id)) is not None:
             proven = step(id)(seen)
             if id == CHECK:
                 bring_back(page.lesson.id, earlier())

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from lab.models.trace import Trace
 from lab.ui.page import LessonPage
-from lab.ui.play import LessonRun, Parts
+from lab.ui.play import LessonRun, Parts, at_the_run
 
 LESSON = "a-task-of-your-own"
-
-
-def look(page: LessonPage, trace: Trace) -> Callable[[str], LessonRun]:
-    """Return what makes the view of a step by its id: the page and its run."""
-    return lambda step: LessonRun(page, trace)
 
 
 def show_ending(page: LessonPage, trace: Trace) -> None:
@@ -23,4 +16,4 @@ def show_ending(page: LessonPage, trace: Trace) -> None:
     show_onward(page, trace)
 
 
-PARTS: Parts[LessonRun] = Parts(look=look, ending=show_ending)
+PARTS: Parts[LessonRun] = Parts(look=at_the_run, ending=show_ending)

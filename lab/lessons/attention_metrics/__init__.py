@@ -13,6 +13,6 @@ MANY = in_words(len(METRICS))
 EVERY = "all-heads"
 _HEAD: dict[Parameter[int], str] = {LAYER: "q", HEAD: "k"}
 PARTS: Parts[OneHead] = Parts(
-    look=at_one_head(),
+    look=at_one_head,
     clicks=dict.fromkeys((f"{EVERY}-{metric.id}" for metric in METRICS), _HEAD),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from lab.models.trace import Trace
@@ -15,11 +14,11 @@ if TYPE_CHECKING:
 LESSON = "embeddings"
 
 
-def look(page: LessonPage, trace: Trace) -> Callable[[str], EmbeddingView]:
+def look(page: LessonPage, trace: Trace, step: str) -> EmbeddingView:
     """Find the chosen tokens; see :mod:`lab.lessons.embeddings.view`, which needs this package complete."""
     from lab.lessons.embeddings.view import look as find_tokens
 
-    return lambda step: find_tokens(page, trace)
+    return find_tokens(page, trace)
 
 
 PARTS: Parts[EmbeddingView] = Parts(look=look)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from lab.models.trace import Trace
@@ -15,11 +14,11 @@ if TYPE_CHECKING:
 LESSON = "feed-forward"
 
 
-def look(page: LessonPage, trace: Trace) -> Callable[[str], FeedForwardView]:
-    """Return the function that makes the view of a step; its module needs this package complete."""
+def look(page: LessonPage, trace: Trace, step: str) -> FeedForwardView:
+    """See :mod:`lab.lessons.feed_forward.view`, which needs this package complete."""
     from lab.lessons.feed_forward.view import look as look_at_layer
 
-    return lambda step: look_at_layer(page, trace, step)
+    return look_at_layer(page, trace, step)
 
 
 PARTS: Parts[FeedForwardView] = Parts(look=look)

@@ -9,4 +9,4 @@ LESSON = "head-specialization"
 # The maps of all heads, in which a click chooses a head: names on this text, and names on average.
 NAMED, AVERAGED = "named-heads", "named-on-average"
 _HEAD: dict[Parameter[int], str] = {LAYER: "q", HEAD: "k"}
-PARTS: Parts[OneHead] = Parts(look=at_one_head(), clicks=dict.fromkeys((NAMED, AVERAGED), _HEAD))
+PARTS: Parts[OneHead] = Parts(look=at_one_head, clicks=dict.fromkeys((NAMED, AVERAGED), _HEAD))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from lab.models.trace import Trace
 from lab.ui.page import LessonPage
 from lab.ui.play import LessonRun, Parts
@@ -14,14 +12,9 @@ from lab.ui.toys.filling import show_rule, show_toy_trace
 LESSON = "how-it-learns"
 
 
-def look(page: LessonPage, trace: Trace) -> Callable[[str], PredictionView | LessonRun | None]:
-    """Return what makes the view of a step by its id."""
-
-    def view(step: str) -> PredictionView | LessonRun | None:
-        # The other steps bring figures and sentences of their own.
-        return look_at_place(page, trace) if step == "surprise" else LessonRun(page, trace)
-
-    return view
+def look(page: LessonPage, trace: Trace, step: str) -> PredictionView | LessonRun | None:
+    """Return the place of *Surprise*; the other steps bring figures and sentences of their own."""
+    return look_at_place(page, trace) if step == "surprise" else LessonRun(page, trace)
 
 
 PARTS: Parts[PredictionView | LessonRun] = Parts(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from lab.models.trace import Trace
@@ -18,11 +17,11 @@ LESSON = "inter-sentence-attention"
 MATRIX = "sentences"  # the chart in which a click chooses two sentences
 
 
-def look(page: LessonPage, trace: Trace) -> Callable[[str], SentencesView | None]:
+def look(page: LessonPage, trace: Trace, step: str) -> SentencesView | None:
     """Find the sentences; see :mod:`lab.lessons.inter_sentence_attention.view`, which needs this package complete."""
     from lab.lessons.inter_sentence_attention.view import look as find_sentences
 
-    return lambda step: find_sentences(page, trace, step)
+    return find_sentences(page, trace, step)
 
 
 PARTS: Parts[SentencesView] = Parts(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from lab.models.trace import Trace
 from lab.ui.page import LessonPage
 from lab.ui.play import LessonRun, Parts
@@ -16,11 +14,11 @@ LESSON = "masked-language-model"
 # The modules of this package can be imported only when the package itself has been.
 
 
-def look(page: LessonPage, trace: Trace) -> Callable[[str], PredictionView | LessonRun | Trace | None]:
+def look(page: LessonPage, trace: Trace, step: str) -> PredictionView | LessonRun | Trace | None:
     """Draw the sentence of a step that asks about one place; see :mod:`lab.lessons.masked_language_model.view`."""
     from lab.lessons.masked_language_model.view import look as look_at_step
 
-    return look_at_step(page, trace)
+    return look_at_step(page, trace, step)
 
 
 PARTS: Parts[PredictionView | LessonRun | Trace] = Parts(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -39,17 +38,13 @@ WRITER = "lab-gpt2"
 _READ = f"{WRITER} reads this text up to the orange token, and continues it from there."
 
 
-def look(page: LessonPage, trace: Trace) -> Callable[[str], PredictionView | LessonRun | Trace | None]:
-    """Return what makes the view of a step by its id."""
-
-    def view(step: str) -> PredictionView | LessonRun | Trace | None:
-        if step in WHOLE:
-            return trace
-        if step == CHECK:
-            return LessonRun(page, trace)
-        return look_at_writer(page, trace) if step == WRITES else look_at_place(page, trace)
-
-    return view
+def look(page: LessonPage, trace: Trace, step: str) -> PredictionView | LessonRun | Trace | None:
+    """Return the view of a step: the text as it is, or a place of it."""
+    if step in WHOLE:
+        return trace
+    if step == CHECK:
+        return LessonRun(page, trace)
+    return look_at_writer(page, trace) if step == WRITES else look_at_place(page, trace)
 
 
 def look_at_writer(page: LessonPage, trace: Trace) -> PredictionView | None:

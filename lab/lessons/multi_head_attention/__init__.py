@@ -8,6 +8,6 @@ LESSON = "multi-head-attention"
 # The charts in which a click chooses a head.
 ROWS, MAPS = "head-rows", "head-maps"
 PARTS: Parts[OneHead] = Parts(
-    look=at_one_head(),
+    look=at_one_head,
     clicks={ROWS: {LAYER: "q", HEAD: "k"}, MAPS: {HEAD: "map"}},
 )

@@ -4,4 +4,4 @@ from lab.ui.play import Parts, at_one_head
 from lab.ui.shared.one_head import OneHead
 
 LESSON = "self-attention"
-PARTS: Parts[OneHead] = Parts(look=at_one_head())
+PARTS: Parts[OneHead] = Parts(look=at_one_head)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from lab.models.trace import Trace
@@ -18,7 +17,7 @@ LESSON = "tokenization"
 # The modules of this package can be imported only when the package itself has been.
 
 
-def look(page: LessonPage, trace: Trace) -> Callable[[str], TokenizationView]:
+def look(page: LessonPage, trace: Trace, step: str) -> TokenizationView:
     """Read the texts, and draw the badge; see :mod:`lab.lessons.tokenization.view`."""
     from lab.lessons.tokenization.view import look as read_texts
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -54,12 +54,12 @@ class TokenizationView:
         return escaped(self.trace.model.id)
 
 
-def look(page: LessonPage, trace: Trace) -> Callable[[str], TokenizationView]:
-    """Draw the badge of this lesson, and return what makes the view of each step: the same for all."""
+def look(page: LessonPage, trace: Trace) -> TokenizationView:
+    """Draw the badge of this lesson, and return the view, which is the same for all steps."""
     view = _look_at(page, trace)
     if not view.foreign:
         _show_agreement(view)
-    return lambda step: view
+    return view
 
 
 def _look_at(page: LessonPage, trace: Trace) -> TokenizationView:

@@ -117,18 +117,23 @@ def show(view: OneHead) -> Trace | None:
 
 def _show_a_look(own: Asked, key: int) -> None:
     """If the head looks most at a mark (the token ``key``), offer the head that looks most at another word."""
-    special = np.array(own.run.encoding.special)
-    if not special[key] or special.all():
+    special = own.run.encoding.special
+    if not special[key] or all(special):
         return
-    config = own.run.model.config
-    weights = np.stack([own.run.layer(at).attention[:, own.place].numpy() for at in range(config.layers)])
-    weights[..., special] = 0
-    weights[..., own.place] = 0
-    layer, head, word = (int(at) for at in np.unravel_index(int(weights.argmax()), weights.shape))
+    layer, head, word = looks_at_a_word(own)
     where = f"{layer + 1}-{head + 1}"
     mark, looked = (quoted(own.run.labels[at]) for at in (key, word))
     told = f"{mark} is no word, and this head may rest there. {where} looks at {looked}."
     try_this(told, f"Take {where}", {LAYER: layer + 1, HEAD: head + 1})
+
+
+def looks_at_a_word(own: Asked) -> tuple[int, int, int]:
+    """Return the layer and the head that look most from the place at another word, and this word; all from 0."""
+    weights = np.stack([own.run.layer(at).attention[:, own.place] for at in range(own.run.model.config.layers)])
+    weights[..., np.array(own.run.encoding.special)] = 0
+    weights[..., own.place] = 0
+    layer, head, word = np.unravel_index(int(weights.argmax()), weights.shape)
+    return int(layer), int(head), int(word)
 
 
 def _show_both_words(own: Asked, other: Asked, at: Head) -> None:

@@ -49,6 +49,25 @@ def run(text: str, **more: Any) -> Any:
         return module()(**tokenizer()(text, return_tensors="pt"), output_attentions=True, **more)
 
 
+def test_the_head_that_is_offered_looks_most_at_another_word() -> None:
+    """Of all heads but those at marks and at the blank itself, in Hugging Face's attention."""
+    text = "My dog barks. It is a [MASK]."
+    out, tokens = run(text), tokenizer().convert_ids_to_tokens(tokenizer()(text).input_ids)
+    place = tokens.index("[MASK]")
+    words = [at for at, token in enumerate(tokens) if token not in ("[CLS]", "[SEP]", "[MASK]")]
+    weights = {
+        (layer, head, at): float(out.attentions[layer][0, head, place, at])
+        for layer in range(6)
+        for head in range(HEADS)
+        for at in words
+    }
+    own = Asked(lab.trace(lab.load_model(DEFAULT_MODEL), text), place)
+    assert head_brings.looks_at_a_word(own) == max(weights, key=lambda each: weights[each])
+    assert max(float(layer[0, head, place].max()) for layer in out.attentions for head in range(HEADS)) > max(
+        weights.values()
+    )  # a mark, or the blank itself, gets more
+
+
 def said(out: Any) -> dict[str, float]:
     p = out.logits[0, BLANK].double().softmax(-1)
     top = p.topk(4)

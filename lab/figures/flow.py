@@ -9,7 +9,8 @@ from lab.analysis.heads.values import Weights, is_causal
 from lab.charts.base.axes import Scale
 from lab.charts.base.plotted import Plotted
 from lab.charts.cells.heatmap import Heatmap, heatmap
-from lab.charts.components.tree_picture import TreeChart, tree_chart
+from lab.charts.components.tree_picture import tree_chart
+from lab.charts.kept.keepable import LiveChart
 from lab.charts.marks.bands import Bands, sankey
 from lab.figures.trace_axes import tokens
 from lab.models.trace import Trace
@@ -69,7 +70,7 @@ def _map(traced: Trace, values: Weights, title: str, value_title: str, top: floa
     return heatmap(values[shown, shown], axes, scale, title=title, highlight=(outlined, None), causal=causal)
 
 
-def influence(traced: Trace, read: Reading, layer: int, token: int, k: int, depth: int) -> TreeChart:
+def influence(traced: Trace, read: Reading, layer: int, token: int, k: int, depth: int) -> LiveChart:
     """Draw the influence tree from ``token`` after ``layer`` (from 0), ``depth`` layers down.
 
     Rollout's value for the two ends of a path, over the same layers, is given beside the product along the path.
@@ -80,7 +81,7 @@ def influence(traced: Trace, read: Reading, layer: int, token: int, k: int, dept
     return tree_chart(tree, traced.labels, levels=levels, value_title=_share(read), title=title)
 
 
-def influence_within(traced: Trace, read: Reading, layer: int, token: int, k: int, depth: int) -> TreeChart:
+def influence_within(traced: Trace, read: Reading, layer: int, token: int, k: int, depth: int) -> LiveChart:
     """Draw the tree that uses one layer at every level."""
     title = f"Tree of “{traced.labels[token]}”, layer {layer + 1} at every level, {heads_in_words(read.head)}"
     tree = tree_within(traced, read, layer, token, k, depth)

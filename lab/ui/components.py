@@ -12,7 +12,7 @@ from streamlit.components.v2.types import ComponentRenderer
 
 from lab.charts.components import javascript, style
 from lab.charts.components.machine_picture import LessonDoor
-from lab.charts.components.tree_picture import TreeChart
+from lab.charts.kept.keepable import LiveChart
 from lab.course.pages import LESSONS, Lesson, number
 from lab.ui import selection, taking
 from lab.ui.drawing import framed, show_numbers
@@ -48,7 +48,7 @@ def mount(
     return {state: result.get(state) for state in states}
 
 
-def draw_tree(call: partial[TreeChart], key: str = "influence-tree") -> None:
+def draw_tree(call: partial[LiveChart], key: str = "influence-tree") -> None:
     """Show an influence tree with its numbers."""
     chart = call()
     with framed(key):

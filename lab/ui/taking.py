@@ -28,8 +28,7 @@ _HEIGHTS = {
     "WordForms": 560,
     "Machine": 620,
     "HeadView": 520,
-    "NeuronChart": 680,
-    "TreeChart": 680,
+    "LiveChart": 680,
     "ModelView": 760,
 }
 _SENTENCE = "sentence"  # the row above a step; a meaning is its own only if no figure is between them

@@ -10,7 +10,8 @@ import streamlit as st
 from lab.analysis.heads.one_row import heaviest, window
 from lab.analysis.heads.query_neurons import NeuronRow, neuron_row
 from lab.benches.neuron_view import NeuronView
-from lab.charts.components.neuron_view import NeuronChart, neuron_chart
+from lab.charts.components.neuron_view import neuron_chart
+from lab.charts.kept.keepable import LiveChart
 from lab.figures.attention import place
 from lab.models.trace import Trace
 from lab.ui import parameters
@@ -61,7 +62,7 @@ def drawn_keys(row: NeuronRow, query: int, around: bool) -> list[int]:
     return list(range(near.start, near.stop)) if around else heaviest(row.weights, query, KEYS)
 
 
-def neurons(traced: Trace, layer: int, head: int, query: int, around: bool = False) -> NeuronChart:
+def neurons(traced: Trace, layer: int, head: int, query: int, around: bool = False) -> LiveChart:
     """Draw query, keys, products, scores, weights, values and their sum, with one line for each key that gets a row."""
     row, title = neuron_row(traced, layer, head, query), f"Dimensions of {place(layer, head)}"
     return neuron_chart(row, traced.labels, query, drawn_keys(row, query, around), title=title)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -13,36 +12,10 @@ from lab.analysis.heads.query_neurons import NeuronRow
 from lab.charts.base.axes import visible
 from lab.charts.base.chart_table import unique_names
 from lab.charts.components.packing import pack
-from lab.charts.kept.file import Live
-from lab.charts.kept.keepable import Keepable
+from lab.charts.kept.keepable import LiveChart
 
 
-@dataclass(frozen=True)
-class NeuronChart(Keepable):
-    """A row for :func:`lab.ui.components.mount`: its title, a description, the bytes to send, and the function that
-    makes the row's table.
-    """
-
-    title: str
-    alt: str
-    payload: bytes = field(repr=False)
-    table: Callable[[], pd.DataFrame]
-
-    @property
-    def heading(self) -> str:
-        """The name of the figure."""
-        return self.title
-
-    def drawing(self) -> Live:
-        """Return the row as a file draws it."""
-        return Live("neuron_view", [self.payload], titled=True)
-
-    def _repr_html_(self) -> str:
-        """Show the row's table in a notebook."""
-        return str(self.table().to_html())
-
-
-def neuron_chart(row: NeuronRow, tokens: Sequence[str], query: int, drawn: Sequence[int], *, title: str) -> NeuronChart:
+def neuron_chart(row: NeuronRow, tokens: Sequence[str], query: int, drawn: Sequence[int], *, title: str) -> LiveChart:
     """Pack ``row``, of the query at place ``query``, against the keys at the places ``drawn``.
 
     ``tokens`` are n labels of any text; places count from 0. A key takes 8·d_k + 16 bytes.
@@ -63,7 +36,9 @@ def neuron_chart(row: NeuronRow, tokens: Sequence[str], query: int, drawn: Seque
     listed = ("keys", "values", "scores", "scaled", "weights", "lengths")
     of_keys = {name: getattr(row, name)[keys] for name in listed}
     arrays = {"query": row.query, **of_keys, "context": row.context, "contribution": row.contribution}
-    return NeuronChart(title, alt, pack(header, arrays), partial(neuron_table, row, tokens, query, tuple(keys)))
+    return LiveChart(
+        "neuron_view", title, alt, pack(header, arrays), partial(neuron_table, row, tokens, query, tuple(keys))
+    )
 
 
 def _alt(row: NeuronRow, tokens: Sequence[str], query: int, keys: Sequence[int]) -> str:

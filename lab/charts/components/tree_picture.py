@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import partial
 
 import pandas as pd
@@ -12,38 +11,12 @@ from lab.analysis.flow.influence import Tree
 from lab.charts.base.axes import distinct, visible
 from lab.charts.base.chart_table import unique_names
 from lab.charts.components.packing import pack
-from lab.charts.kept.file import Live
-from lab.charts.kept.keepable import Keepable
-
-
-@dataclass(frozen=True)
-class TreeChart(Keepable):
-    """A tree for :func:`lab.ui.components.mount`: its title, a description, the bytes to send, and the function that
-    makes the tree's table.
-    """
-
-    title: str
-    alt: str
-    payload: bytes = field(repr=False)
-    table: Callable[[], pd.DataFrame]
-
-    @property
-    def heading(self) -> str:
-        """The name of the figure."""
-        return self.title
-
-    def drawing(self) -> Live:
-        """Return the tree as a file draws it."""
-        return Live("influence_tree", [self.payload], titled=True)
-
-    def _repr_html_(self) -> str:
-        """Show the tree's table in a notebook."""
-        return str(self.table().to_html())
+from lab.charts.kept.keepable import LiveChart
 
 
 def tree_chart(
     tree: Tree, tokens: Sequence[str], *, title: str, value_title: str, levels: Sequence[str] = ()
-) -> TreeChart:
+) -> LiveChart:
     """Pack ``tree``; its nodes are places in ``tokens``, n labels of any text. A node takes 20 or 24 bytes, and the
     bytes of its label.
 
@@ -61,7 +34,9 @@ def tree_chart(
     arrays = {name: getattr(tree, name) for name in ("token", "parent", "depth", "weight", "product")}
     if tree.rolled is not None:
         arrays["rolled"] = tree.rolled
-    return TreeChart(title, alt, pack(header, arrays), partial(_table, tree, tokens, value_title, levels))
+    return LiveChart(
+        "influence_tree", title, alt, pack(header, arrays), partial(_table, tree, tokens, value_title, levels)
+    )
 
 
 def _alt(tree: Tree, names: Sequence[str]) -> str:

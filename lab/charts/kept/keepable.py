@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lab.charts.kept.file import About, Drawing, written
+from lab.charts.kept.file import About, Drawing, Live, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,3 +68,39 @@ class Keepable(ABC):
         runs = run if isinstance(run, Sequence) else [run]
         about = About(stamp=stamp(runs))
         Path(path).write_bytes(written(self, about, self.drawing_from(runs)))
+
+
+@dataclass(frozen=True)
+class LiveChart(Keepable):
+    """A figure that a hand-written component draws from one block of bytes.
+
+    Attributes
+    ----------
+    component
+        The component's file in :mod:`lab.charts.components`.
+    title, alt
+        The name of the figure, and the figure in a sentence.
+    payload
+        The bytes to send.
+    table
+        Makes the table of the figure's numbers.
+    """
+
+    component: str
+    title: str
+    alt: str
+    payload: bytes = field(repr=False)
+    table: Callable[[], pd.DataFrame]
+
+    @property
+    def heading(self) -> str:
+        """The name of the figure."""
+        return self.title
+
+    def drawing(self) -> Drawing:
+        """Return the figure as a file draws it."""
+        return Live(self.component, [self.payload], titled=True)
+
+    def _repr_html_(self) -> str:
+        """Show the table in a notebook."""
+        return str(self.table().to_html())

@@ -137,7 +137,7 @@ def test_a_step_is_one_file_and_one_line(copy: Path, run: Run) -> None:
         "from __future__ import annotations\n\nfrom dataclasses import dataclass\n\n"
         "from lab.course.words import named\nfrom lab.lessons.self_attention import LESSON\n"
         "from lab.questions.asking import asks\n"
-        "from lab.questions.question import ranked\n"
+        "from lab.questions.question import derivable, ranked\n"
         "from lab.ui.screen import meaning\nfrom lab.ui.quiz.step_questions import predict\n\n\n"
         "@dataclass(frozen=True)\nclass Longest:\n    key: str\n    length: float\n\n\n"
         "def longest(spot):\n    lengths = spot.traced.key[spot.head].norm(dim=-1)\n"

@@ -11,7 +11,7 @@ from lab.course.pages import Lesson, lesson_of, step_name
 from lab.questions.question import Question
 from lab.rooms.series import PreparedQuestion, Series, said_of
 from lab.ui.parameters import STEP
-from lab.ui.room.ask_class import add
+from lab.ui.room.teacher_steps import add
 
 # Gives the written questions of a lesson.
 Written = Callable[[Lesson], Iterable[Question]]

@@ -17,9 +17,8 @@ from lab.rooms.rooms import NoSuchRoom
 from lab.rooms.server import server
 from lab.ui import parameters
 from lab.ui.address import absolute, dropped, is_only_here
-from lab.ui.room.here import open_room
 from lab.ui.room.seat import keep_key, rooms_kept
-from lab.ui.room.teacher_steps import show_said
+from lab.ui.room.teacher_steps import open_room, show_said
 
 _SAID, _TYPED = "_room_door", "_room_code"
 _LONGEST_KEY = 100

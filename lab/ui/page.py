@@ -39,7 +39,8 @@ from lab.ui.frame.header import Header, draw_header, say_time, show_feedback
 from lab.ui.frame.proof_badge import show_proof
 from lab.ui.frame.way_buttons import draw_dots, draw_way_on
 from lab.ui.parameters_of_a_run import Counted
-from lab.ui.quiz.question_on_screen import begin_step, look_for_use, progress, step_on_screen, went_on
+from lab.ui.quiz.done import begin_step, look_for_use, step_on_screen, went_on
+from lab.ui.quiz.question_on_screen import progress
 from lab.ui.quiz.step_questions import keep_place
 from lab.ui.screen import offer_back, papers, say, way_to
 from lab.ui.selection import Selection

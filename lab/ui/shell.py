@@ -25,8 +25,8 @@ from lab.ui.frame import strip
 from lab.ui.frame.look import style
 from lab.ui.guard import guard
 from lab.ui.parameter_kinds import drawn
+from lab.ui.quiz.done import leave_page
 from lab.ui.quiz.keeping import awaits_progress, keep_in_browser
-from lab.ui.quiz.question_on_screen import leave_page
 from lab.ui.room.here import code_here
 from lab.ui.room.seat import keep_in_browser as keep_seat
 from lab.ui.room.seat import key_of

@@ -17,5 +17,5 @@ def test_every_view_has_a_file(bench: Bench) -> None:
 def test_a_step_without_a_file_is_named() -> None:
     with pytest.raises(ValueError, match=r"flow: the step missing has no file missing\.py beside bench\.toml"):
         view_file(bench_of("flow"), "missing")
-    with pytest.raises(ValueError, match=r"flow: paths\.py has no function show\(view\)"):
-        view_file(bench_of("flow"), "paths")
+    with pytest.raises(ValueError, match=r"neuron-view: pattern\.py has no function show\(view\)"):
+        view_file(bench_of("neuron-view"), "pattern")

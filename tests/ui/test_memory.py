@@ -8,9 +8,9 @@ import sys
 # Blocks of 8 MB freed in between small ones that stay, twice: after the first time glibc would keep the like.
 PROGRAM = """
 import ctypes, sys
-from lab.ui import memory
+from lab.ui import guard
 if sys.argv[1] == "steady":
-    memory.give_back()
+    guard.give_back()
 libc = ctypes.CDLL(None)
 libc.malloc.restype, libc.malloc.argtypes, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_size_t], [ctypes.c_void_p]
 def resident():

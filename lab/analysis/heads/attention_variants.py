@@ -1,9 +1,6 @@
-"""Attention without special tokens, rescaled, and between words (TransEasy's bertplus); and the rest of a head.
+"""Attention without special tokens, rescaled, and between words: the variants of TransEasy's bertplus.
 
 Each variant also records the weight that was removed, because a row with most of its weight on [SEP] has little left.
-
-A row of attention adds up to 1. Clark et al. (2019, §3.2) suppose that a head of BERT that finds nothing gives its
-weight to [SEP]; in GPT-2, it goes to the first token (Xiao et al. 2024, §3.1).
 """
 
 from __future__ import annotations
@@ -14,9 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lab.analysis.heads.metrics import trace_metrics
-from lab.analysis.heads.switched_off import each_head_off, log_change
-from lab.analysis.heads.values import Values, is_causal
+from lab.analysis.heads.values import is_causal
 from lab.analysis.words.cut_by_hand import without_special
 from lab.analysis.words.word_groups import reduce_to_words
 from lab.models.trace import Trace
@@ -122,21 +117,3 @@ def variants(trace: Trace) -> dict[str, Variant]:
 def _seen(m: int, causal: bool) -> NDArray[np.bool_]:
     whole = np.ones((m, m), dtype=bool)
     return np.tril(whole) if causal else whole
-
-
-def resting_share(trace: Trace) -> Values:
-    """Return the share of attention that each head sends from words to special tokens, averaged over the words, (L, H).
-
-    In a model without special tokens, the share sent to the first token; 0 for a text of one token.
-    """
-    return trace_metrics(trace, only_words=True).removed
-
-
-def effect_sizes(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> Values:
-    """Return the size of the change with each head off, (L, H): |change of ln P| of ``word``, a token id, at ``place``.
-
-    If there is no word, the size is the distance that the last layer's vectors move, as a share of their length.
-    """
-    if place is None or word is None:
-        return each_head_off(trace, None, None, to_mean).moved
-    return np.abs(log_change(trace, place, word, to_mean))

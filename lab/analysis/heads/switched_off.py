@@ -1,10 +1,13 @@
-"""Switch heads off, or swap what they bring, and measure the changes in later layers and in the prediction.
+"""Switch heads off, or swap what they bring, and measure the changes; and the heads that rest.
 
 A head is off when its d_k numbers are replaced at the *input* of W_O, by 0 or by their mean over the text's tokens
 (Michel et al. 2019, §3). Zeroing d_k numbers of the *output* of W_O would instead remove coordinates to which all heads
 write.
 
 A swap replaces the input of W_O at one token for these heads only; queries, keys and all other tokens stay.
+
+A row of attention adds up to 1. Clark et al. (2019, §3.2) suppose that a head of BERT that finds nothing gives its
+weight to [SEP]; in GPT-2, it goes to the first token (Xiao et al. 2024, §3.1).
 """
 
 from __future__ import annotations
@@ -17,6 +20,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from lab.analysis.heads.metrics import trace_metrics
+from lab.analysis.heads.values import Values
 from lab.analysis.words.predictions import predictions
 from lab.models import forward
 from lab.models.ablation import ablate_each_head
@@ -151,3 +156,21 @@ def others(run: Trace, heads: frozenset[Head]) -> frozenset[Head]:
     """Return all other heads of the layers of ``heads``."""
     layers = {layer for layer, _ in heads}
     return frozenset((layer, head) for layer in layers for head in range(run.model.config.heads)) - heads
+
+
+def resting_share(trace: Trace) -> Values:
+    """Return the share of attention that each head sends from words to special tokens, averaged over the words, (L, H).
+
+    In a model without special tokens, the share sent to the first token; 0 for a text of one token.
+    """
+    return trace_metrics(trace, only_words=True).removed
+
+
+def effect_sizes(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> Values:
+    """Return the size of the change with each head off, (L, H): |change of ln P| of ``word``, a token id, at ``place``.
+
+    If there is no word, the size is the distance that the last layer's vectors move, as a share of their length.
+    """
+    if place is None or word is None:
+        return each_head_off(trace, None, None, to_mean).moved
+    return np.abs(log_change(trace, place, word, to_mean))

@@ -9,9 +9,8 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.flow.maps import layer_map
-from lab.analysis.heads import attention_variants
-from lab.analysis.heads.attention_variants import effect_sizes, resting_share
-from lab.analysis.heads.switched_off import log_change
+from lab.analysis.heads import switched_off
+from lab.analysis.heads.switched_off import effect_sizes, log_change, resting_share
 from lab.analysis.heads.values import Values, keep_others, places_left_out
 from lab.analysis.ranks import rank_correlation
 from lab.analysis.words.masking import asked_run
@@ -73,7 +72,7 @@ def show(view: OneHead) -> None:
     meaning(f"{found} {STORY}" if view.spot.in_story_head else found)
     if orders:
         caption(f"{orders} {RANKS_STORY}" if is_story(view.trace) else orders)
-    code(attention_variants.resting_share, attention_variants.effect_sizes, rank_correlation)
+    code(switched_off.resting_share, switched_off.effect_sizes, rank_correlation)
 
 
 def asked_of(trace: Trace) -> tuple[Trace, int | None, int | None]:

@@ -20,7 +20,7 @@ from lab.figures.sentence_arcs import DRAWN
 from lab.figures.sentences import behind
 from lab.models.interventions import Head
 from lab.models.trace import Trace
-from lab.text.sentences.split import SentencesUnavailable
+from lab.text.sentences.unavailable import SentencesUnavailable
 from lab.ui import selection, sidebar
 from lab.ui.page import LessonPage
 from lab.ui.parameters import FROM_SENTENCE, MODE, TO_SENTENCE, TOY

@@ -14,7 +14,7 @@ from lab.course.pages import step_name
 from lab.lessons.self_attention import LESSON
 from lab.ui.drawing import draw
 from lab.ui.frame.header import idea
-from lab.ui.quiz.question_on_screen import awaits_answer
+from lab.ui.quiz.done import awaits_answer
 from lab.ui.screen import meaning, say
 
 IDEA = """

@@ -19,7 +19,7 @@ from nltk.tokenize.punkt import (
 )
 
 from lab.text.sentences.joins import BEFORE_NUMBERS, TITLES
-from lab.text.sentences.split import SentencesUnavailable
+from lab.text.sentences.unavailable import SentencesUnavailable
 
 EMBEDDED: Final = Path(__file__).parents[1] / "embedded" / "punkt"
 # The marks at the end of the second of two words, such as "?”" in "Dr. Smith?”".

@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from nltk.tokenize.punkt import PunktSentenceTokenizer
 
 
-class SentencesUnavailable(RuntimeError):
-    """Raised if texts cannot be cut into sentences; the message gives the reason and a remedy."""
-
-
 _BREAK: Final = r"(?>\r\n?|\n)"
 # In Japanese, a quotation goes on with what was done with it: 「行こう。」と言った.
 _SPEAKS: Final = r"(?<=[”’」』])[とっ、，]"

@@ -11,7 +11,8 @@ from lab.course.pages import page_of
 from lab.course.ways import NAMES, SHORT, WHOLE, WayStage, neighbours, way
 from lab.ui import selection, teaching
 from lab.ui.parameters import MODE, SENTENCE, WAY
-from lab.ui.quiz.question_on_screen import progress, went_on
+from lab.ui.quiz.done import went_on
+from lab.ui.quiz.question_on_screen import progress
 
 
 def next_on(name: str) -> WayStage | None:

@@ -20,17 +20,9 @@ from lab.questions.question import Question, hashed, lettered, selected
 from lab.ui import parameters, selection
 from lab.ui.drawing import draw
 from lab.ui.parameter_kinds import say_shortened, shorten
+from lab.ui.quiz.done import awaits_answer, did
 from lab.ui.quiz.files import offer_files
-from lab.ui.quiz.question_on_screen import (
-    OnScreen,
-    awaits_answer,
-    choose,
-    did,
-    explain_each,
-    list_options,
-    progress,
-    remember,
-)
+from lab.ui.quiz.question_on_screen import OnScreen, choose, explain_each, list_options, progress, remember
 from lab.ui.room.ask_class import offer, reveal
 from lab.ui.screen import say
 

@@ -13,16 +13,8 @@ from lab.questions.progress import TOY
 from lab.questions.question import Question, hashed, lettered, reordered
 from lab.ui import parameters, selection
 from lab.ui.drawing import seen
-from lab.ui.quiz.question_on_screen import (
-    COMMIT,
-    awaits_answer,
-    choose,
-    did,
-    list_options,
-    progress,
-    remember,
-    step_on_screen,
-)
+from lab.ui.quiz.done import awaits_answer, did, step_on_screen
+from lab.ui.quiz.question_on_screen import COMMIT, choose, list_options, progress, remember
 from lab.ui.room.ask_class import offer, reveal
 
 _PLACE = "_question_place"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import streamlit as st
@@ -10,45 +10,10 @@ import streamlit as st
 from lab.charts.base.figure import Figure
 from lab.figures.attention import place
 from lab.questions.question import Question
-from lab.rooms.series import Own, PreparedQuestion, Series, read, written
-from lab.rooms.server import server
 from lab.ui import address, parameters, selection
 from lab.ui.quiz.question_on_screen import about
 from lab.ui.room.here import code_here
 from lab.ui.room.seat import key_of, told
-from lab.ui.room.teacher_steps import SAID, change
-
-NOT_ADDED = "Nothing was added, because the series has it already."
-
-
-def add(code: str, items: Sequence[PreparedQuestion | Own]) -> bool:
-    """Add questions at the end of the series, and keep a sentence that says what became of it; return if it worked."""
-    counts = []
-
-    def added(series: Series, asked: int) -> tuple[Series, int]:
-        longer = series.with_items(items)
-        counts.extend([len(series.items), len(longer.items)])
-        return longer, asked
-
-    if not change_series(code, added):
-        return False
-    before, after = counts
-    new = "1 question was" if after - before == 1 else f"{after - before} questions were"
-    st.session_state[SAID] = f"{new} added. The series has {after} now." if after > before else NOT_ADDED
-    return after > before
-
-
-def change_series(code: str, make: Callable[[Series, int], tuple[Series, int]]) -> bool:
-    """Change the series, and how many of its questions were asked, or keep a sentence that says why it failed."""
-
-    def write() -> None:
-        rooms, key = server().rooms, key_of(code)
-        taught = rooms.taught(code, key)
-        series, asked = make(read(taught.series), taught.place)
-        rooms.set_series(code, key, written(series), asked)
-
-    return change(write)
-
 
 # The questions that the page offers to the class, by their texts, each with its figure; the bar takes them over.
 OFFERED = "_room_offered"
@@ -100,7 +65,7 @@ def reveal() -> str:
 
 def _open() -> None:
     """Open a room without leaving the page."""
-    from lab.ui.room.here import open_room
+    from lab.ui.room.teacher_steps import open_room
 
     open_room()
 
@@ -116,6 +81,7 @@ def ask(code: str, asked: Question, figure: Figure | None) -> None:
 def _keep(code: str, asked: Question) -> None:
     """Add the question to the series: its page, and what it is about."""
     from lab.rooms.series import PreparedQuestion, said_of
+    from lab.ui.room.teacher_steps import add
 
     step = asked.link.get(parameters.STEP.name, "")
     add(code, [PreparedQuestion(asked.lesson, step, dict(asked.link), said_of(asked))])

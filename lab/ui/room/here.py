@@ -1,4 +1,4 @@
-"""The rooms of this server, the room that the visit is in, and a new room that a visit opens.
+"""The rooms of this server, and the room that the visit is in.
 
 The modules for rooms are imported only for visits in a room: they take 25 MB, and most servers have no room.
 """
@@ -10,12 +10,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from lab.rooms.codes import read_code
-from lab.rooms.database import Unreachable
-from lab.rooms.rooms import RoomError
-from lab.rooms.server import server
 from lab.ui import parameters
-from lab.ui.room.seat import address_hash, keep_key
-from lab.ui.room.teacher_steps import SAID
 from lab.ui.visitor import this_visitor
 
 if TYPE_CHECKING:
@@ -52,17 +47,3 @@ def state_here() -> State | None:
         return None
     except Unreachable:
         return None
-
-
-def open_room() -> None:
-    """Open a room and keep its key, or keep a sentence that says why there is none."""
-    try:
-        code, key = server().create(address_hash())
-    except Unreachable:
-        st.session_state[SAID] = "The database for rooms does not respond. Try again in a moment."
-    except RoomError as refused:
-        st.session_state[SAID] = str(refused)
-    else:
-        keep_key(code, key)
-        parameters.ROOM.set(code)
-        parameters.TEACH.set(1)

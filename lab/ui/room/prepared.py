@@ -23,9 +23,8 @@ from lab.rooms.series import (
 from lab.ui import runs
 from lab.ui.parameters import MODEL
 from lab.ui.quiz.keeping import chosen_file
-from lab.ui.room.ask_class import add, change_series
 from lab.ui.room.bar import show_take
-from lab.ui.room.teacher_steps import SAID
+from lab.ui.room.teacher_steps import SAID, add, change_series
 
 _TAKEN, _OWN = "_series.taken", "_series.own"
 _LESSONS = {lesson.id: lesson for lesson in LESSONS}

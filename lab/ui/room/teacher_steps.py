@@ -1,8 +1,8 @@
-"""The steps of a room for its teacher: what is going on, and a button for whatever may come next."""
+"""The steps of a room for its teacher: what is going on, a button for whatever may come next, a new room, its series."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
@@ -12,14 +12,16 @@ from lab.rooms.database import Unreachable
 from lab.rooms.questions import TEACHES
 from lab.rooms.rooms import NotNow, RoomError
 from lab.rooms.seen import State, Taught, Told
-from lab.rooms.series import SeriesError, read
+from lab.rooms.series import Own, PreparedQuestion, Series, SeriesError, read, written
 from lab.rooms.server import server
 from lab.rooms.states import DONE, NEXT, ROUND, TIMED, WORTH_DISCUSSING, Phase
+from lab.ui import parameters
 from lab.ui.quiz.question_on_screen import list_options
 from lab.ui.room import room_question
-from lab.ui.room.seat import key_of
+from lab.ui.room.seat import address_hash, keep_key, key_of
 
 SAID = "_room_told"
+NOT_ADDED = "Nothing was added, because the series has it already."
 AWAY = "The database for rooms does not respond. Nothing was changed; try again in a moment."
 _NOW = {
     Phase.LOBBY: "No question is open.",
@@ -206,3 +208,46 @@ def _hint(told: Told, phase: Phase) -> None:
         else " Nobody was sure of a wrong answer."
     )
     st.info(f"{first.right:.0%} of the answers are right. {worth}{sure}", icon=":material/forum:")
+
+
+def open_room() -> None:
+    """Open a room and keep its key, or keep a sentence that says why there is none."""
+    try:
+        code, key = server().create(address_hash())
+    except Unreachable:
+        st.session_state[SAID] = "The database for rooms does not respond. Try again in a moment."
+    except RoomError as refused:
+        st.session_state[SAID] = str(refused)
+    else:
+        keep_key(code, key)
+        parameters.ROOM.set(code)
+        parameters.TEACH.set(1)
+
+
+def add(code: str, items: Sequence[PreparedQuestion | Own]) -> bool:
+    """Add questions at the end of the series, and keep a sentence that says what became of it; return if it worked."""
+    counts = []
+
+    def added(series: Series, asked: int) -> tuple[Series, int]:
+        longer = series.with_items(items)
+        counts.extend([len(series.items), len(longer.items)])
+        return longer, asked
+
+    if not change_series(code, added):
+        return False
+    before, after = counts
+    new = "1 question was" if after - before == 1 else f"{after - before} questions were"
+    st.session_state[SAID] = f"{new} added. The series has {after} now." if after > before else NOT_ADDED
+    return after > before
+
+
+def change_series(code: str, make: Callable[[Series, int], tuple[Series, int]]) -> bool:
+    """Change the series, and how many of its questions were asked, or keep a sentence that says why it failed."""
+
+    def write() -> None:
+        rooms, key = server().rooms, key_of(code)
+        taught = rooms.taught(code, key)
+        series, asked = make(read(taught.series), taught.place)
+        rooms.set_series(code, key, written(series), asked)
+
+    return change(write)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import lab
-from lab.analysis.heads.attention_variants import effect_sizes, resting_share
+from lab.analysis.heads.switched_off import effect_sizes, resting_share
 from lab.course.sentences.looks import STORY_TEXT
 from lab.lessons.attention_metrics import at_rest, check
 from lab.lessons.attention_metrics.at_rest import rest_and_effect

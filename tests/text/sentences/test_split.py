@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.text.sentences import punkt
-from lab.text.sentences.split import SentencesUnavailable, sentence_of_tokens, sentence_spans
+from lab.text.sentences.split import sentence_of_tokens, sentence_spans
+from lab.text.sentences.unavailable import SentencesUnavailable
 from lab.text.tokenizers.bpe import bpe_steps
 from lab.text.tokenizers.wordpiece import wordpiece_steps
 from tests.text.samples import byte_level, texts, wordpiece

@@ -1,4 +1,4 @@
-"""The steps of a room for its teacher: what is going on, a button for whatever may come next, a new room, its series."""
+"""The steps of a room for its teacher: what is going on, a button for what may come next, its series, a new room."""
 
 from __future__ import annotations
 

@@ -259,7 +259,7 @@ def test_a_toy_that_goes_along_to_the_next_lesson_gives_way_to_the_sentence() ->
     """The widgets of layer and head are on screen then, so that their address cannot be taken away."""
     at = visit("5_Attention_metrics.py")
     at.segmented_control(key="mode").set_value("Toy").run()
-    at.switch_page("pages/6_Head_specialization.py").run()
+    turn_to(at.switch_page("pages/6_Head_specialization.py").run(), "radar")
     at.selectbox(key="head").set_value(2).run()
     at.segmented_control(key="mode").set_value("Sentence").run()
     assert at.title[0].value == "Head specialization"

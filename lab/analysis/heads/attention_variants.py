@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from lab.analysis.heads.values import is_causal
 from lab.analysis.words.cut_by_hand import without_special
 from lab.analysis.words.word_groups import reduce_to_words
-from lab.models.trace import Trace
+
+if TYPE_CHECKING:
+    from lab.models.trace import Trace
 
 Array = NDArray[np.float64]
 

@@ -1,4 +1,4 @@
-"""One row of one head's attention, written out: scores, scaling, softmax, weighted sum; also for pencil and paper."""
+"""One row of one head's attention, written out: scores, scaling, softmax, weighted sum."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
-
-from lab.models.forward import attend, attention_scores, mask, mix_values, scale
 
 if TYPE_CHECKING:
     from lab.models.layer_trace import LayerTrace
+
 
 Array = NDArray[np.float32]
 
@@ -94,29 +91,3 @@ def undivided(row: AttentionRow) -> NDArray[np.float64]:
     exponentials = np.exp(scores - scores.max())
     weights: NDArray[np.float64] = exponentials / exponentials.sum()
     return weights
-
-
-@dataclass(frozen=True, eq=False)
-class WorkedExample:
-    """Whole-number queries, keys and values, (3, 2), and the results of the engine's own functions for them."""
-
-    tokens: tuple[str, ...]
-    query: Tensor
-    key: Tensor
-    value: Tensor
-    scores: Tensor
-    scaled: Tensor
-    weights: Tensor
-    context: Tensor
-
-
-def worked_example() -> WorkedExample:
-    """Return the example of the lesson, in which "sun" and "light" point the same way and "cold" points elsewhere."""
-    query = torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
-    key = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    value = torch.tensor([[4.0, 0.0], [0.0, 4.0], [2.0, 2.0]])
-    scores = attention_scores(query, key)
-    scaled = mask(scale(scores, 2), causal=False)
-    weights = attend(scaled)
-    context = mix_values(weights, value)
-    return WorkedExample(("sun", "cold", "light"), query, key, value, scores, scaled, weights, context)

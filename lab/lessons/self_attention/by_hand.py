@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 
 import streamlit as st
+import torch
+from torch import Tensor
 
-from lab.analysis.heads.one_row import WorkedExample, worked_example
 from lab.charts.base.figure import Figure
 from lab.charts.marks.arrows import Arrow, arrows
 from lab.course.pages import step_name
 from lab.lessons.self_attention import LESSON
+from lab.models.forward import attend, attention_scores, mask, mix_values, scale
 from lab.ui.drawing import draw
 from lab.ui.frame.header import idea
 from lab.ui.quiz.done import awaits_answer
@@ -149,3 +152,29 @@ def choose_right_numbers(truths: Mapping[str, float], key: str) -> None:
     """Fill in the right values, rounded to two decimals. For a button's callback."""
     for i, truth in enumerate(truths.values()):
         st.session_state[f"{key}.{i}"] = round(truth, 2)
+
+
+@dataclass(frozen=True, eq=False)
+class WorkedExample:
+    """Whole-number queries, keys and values, (3, 2), and the results of the engine's own functions for them."""
+
+    tokens: tuple[str, ...]
+    query: Tensor
+    key: Tensor
+    value: Tensor
+    scores: Tensor
+    scaled: Tensor
+    weights: Tensor
+    context: Tensor
+
+
+def worked_example() -> WorkedExample:
+    """Return the example of the lesson, in which "sun" and "light" point the same way and "cold" points elsewhere."""
+    query = torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+    key = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    value = torch.tensor([[4.0, 0.0], [0.0, 4.0], [2.0, 2.0]])
+    scores = attention_scores(query, key)
+    scaled = mask(scale(scores, 2), causal=False)
+    weights = attend(scaled)
+    context = mix_values(weights, value)
+    return WorkedExample(("sun", "cold", "light"), query, key, value, scores, scaled, weights, context)

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 import lab
-from lab.analysis.heads.one_row import attention_map, attention_row, heaviest, window, worked_example
+from lab.analysis.heads.one_row import attention_map, attention_row, heaviest, window
 from lab.analysis.heads.query_neurons import neuron_row
 from lab.models.interventions import Interventions
 from lab.models.tensor_index import tensor
@@ -43,14 +42,6 @@ def test_masked_keys_get_nothing(tmp_path: Path) -> None:
     assert np.isneginf(row.scaled[3:]).all()
     assert (row.weights[3:] == 0).all()
     assert (attention_map(trace.layer(0), 0)[np.triu_indices(len(trace), 1)] == 0).all()
-
-
-def test_worked_example_by_hand() -> None:
-    example = worked_example()
-    assert example.scores.tolist() == [[2, 0, 2], [0, 2, 2], [1, 1, 2]]
-    e = math.exp(2 / math.sqrt(2))
-    assert example.weights[0].tolist() == pytest.approx([e / (2 * e + 1), 1 / (2 * e + 1), e / (2 * e + 1)])
-    torch.testing.assert_close(example.context, example.weights @ example.value)
 
 
 @given(st.integers(1, 600), st.integers(1, 100), st.data())

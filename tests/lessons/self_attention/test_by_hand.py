@@ -6,8 +6,8 @@ import math
 import re
 
 import pytest
+import torch
 
-from lab.analysis.heads.one_row import worked_example
 from lab.lessons.self_attention import by_hand as step
 
 QUERIES, KEYS, VALUES = [(2, 0), (0, 2), (1, 1)], [(1, 0), (0, 1), (1, 1)], [(4, 0), (0, 4), (2, 2)]
@@ -25,14 +25,14 @@ def row(at: int) -> tuple[list[int], list[float], list[float]]:
 @pytest.mark.parametrize("at", [0, 1, 2])
 def test_the_table_has_the_numbers_of_the_row(at: int) -> None:
     scores, weights, context = row(at)
-    written = step.worked(worked_example(), at)
+    written = step.worked(step.worked_example(), at)
     assert [int(each) for each in re.findall(r" = \*\*(\d+)\*\* ", written)] == scores
     assert " | ".join(f"**{each:.3f}**" for each in weights) in written
     assert f"({context[0]:.1f}, {context[1]:.1f})" in written
     # Whoever adds up the values in the printed shares gets the printed sum.
     printed = [sum(round(w, 3) * value[side] for w, value in zip(weights, VALUES, strict=True)) for side in (0, 1)]
     assert [f"{each:.1f}" for each in printed] == [f"{each:.1f}" for each in context]
-    wanted = step.asked(worked_example(), at)
+    wanted = step.asked(step.worked_example(), at)
     assert list(wanted["scores"].values()) == scores
     assert list(wanted["weights"].values()) == pytest.approx(weights, abs=1e-5)
 
@@ -47,3 +47,11 @@ def test_the_sentences_name_the_largest_weights() -> None:
 def test_the_picture_has_the_query_and_the_keys() -> None:
     figure = step.query_and_keys(0)
     assert figure.table().to_numpy().tolist() == [[2, 0], *(list(key) for key in KEYS)]
+
+
+def test_worked_example_by_hand() -> None:
+    example = step.worked_example()
+    assert example.scores.tolist() == [[2, 0, 2], [0, 2, 2], [1, 1, 2]]
+    e = math.exp(2 / math.sqrt(2))
+    assert example.weights[0].tolist() == pytest.approx([e / (2 * e + 1), 1 / (2 * e + 1), e / (2 * e + 1)])
+    torch.testing.assert_close(example.context, example.weights @ example.value)

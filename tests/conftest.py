@@ -29,6 +29,9 @@ os.environ.update(
     LAB_ROOMS=f"sqlite:///{Path(tempfile.mkdtemp()) / 'rooms.db'}",
 )
 
+# The search for garbage goes through a million objects of PyTorch, Streamlit and five thousand tests: here it is rarer.
+gc.set_threshold(50_000, 20, 50)
+
 # One machine's slow moment is no failure, and the same commit always tries the same examples.
 settings.register_profile("lab", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("lab")
@@ -106,6 +109,12 @@ def nobody_steps_back() -> Iterator[None]:
     """No thread gets the lowest priority: a test would wait for it as long as another worker computes."""
     with patch.object(os, "setpriority", lambda *_: None):
         yield
+
+
+def pytest_collection_finish() -> None:
+    """What is imported and collected stays to the end, so the search for garbage looks at the rest alone."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="module", autouse=True)

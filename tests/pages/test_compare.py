@@ -51,8 +51,8 @@ def test_every_way_and_every_figure(params: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("causal", [False, True])
 def test_every_text(causal: bool, offer: Offer) -> None:
-    """With a mask a tiny model is enough: what is drawn of a text depends on its length, not on what was learned."""
-    at = visit(PAGE, model=offer("gpt2") if causal else DEFAULT_MODEL, layer="2", head="3")
+    """Tiny models are enough: what is drawn of a text depends on its length, not on what was learned."""
+    at = visit(PAGE, model=offer("gpt2" if causal else "bert"), layer="2", head="3")
     for place, (kind, (text, pair)) in enumerate(WALKED.items()):
         at.session_state["text"], at.session_state["pair"] = text, pair
         at.session_state["other_text"], at.session_state["other_pair"] = list(WALKED.values())[place - 1]

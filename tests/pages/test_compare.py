@@ -17,7 +17,7 @@ from lab.models.interventions import Interventions
 from lab.ui.parameters import CHANGE, COMPARE, COMPARED, DEFAULT_TEXT, INTERVENTION, TWO_MODELS, TWO_TEXTS, TWO_WEIGHTS
 from tests.pages.apptest import Offer, largest, looks, open_badge, press, visit, words
 from tests.pages.texts import EMPTY, LONG, WALKED
-from tests.thorough import some
+from tests.thorough import one_by_day, some
 
 PAGE = "55_Compare.py"
 A, B = "The cat sat on the mat.", "The dog sat on the mat."
@@ -38,6 +38,7 @@ def drawn(at: AppTest) -> int:
     return len(at.get("vega_lite_chart"))
 
 
+@one_by_day
 @pytest.mark.parametrize(
     "params", some([{}, {"mode": "Toy"}, {"model": "lab-gpt2"}, {"mode": "Toy", "toy_weights": "Random"}], 2)
 )

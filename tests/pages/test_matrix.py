@@ -20,7 +20,7 @@ from tests.checkpoints import Family
 from tests.pages.apptest import ROOT, Offer, visit, walk, words
 from tests.pages.texts import EMPTY, LONG, ONE, PAIR, TEXTS
 from tests.sentences import CAT, FOLLOWS
-from tests.thorough import THOROUGH
+from tests.thorough import THOROUGH, one_by_day
 
 FAMILIES: tuple[Family, ...] = ("bert", "gpt2")
 OTHER_FAMILIES: tuple[Family, ...] = ("roberta", "electra", "distilbert")  # and ModernBERT in test_modernbert.py
@@ -116,6 +116,7 @@ def test_every_step_bears_every_text(kind: str, family: Family, offer: Offer) ->
         assert at.session_state["model"] == model
 
 
+@one_by_day
 @pytest.mark.parametrize("place", range(3), ids=OTHER_FAMILIES)
 def test_every_step_bears_every_family(place: int, offer: Offer) -> None:
     """By day each family a third of the lessons."""

@@ -16,7 +16,7 @@ from lab.models import loading as catalogue
 from tests.pages.apptest import go, press, reveal, visit, worked
 from tests.pages.taken import Taken, look_at_all_steps, taken_figures
 from tests.scripts import run_all
-from tests.thorough import THOROUGH, some
+from tests.thorough import THOROUGH, one_by_day, some
 
 LINES = 14  # the most of a figure's script: a comment, imports and an empty line among them
 # The first lesson looks at no tensor.
@@ -85,6 +85,7 @@ def run_lines(taken: dict[str, Taken], folder: Path, *, scripts: bool = True) ->
             assert (folder / f"{key}.html").exists() == figure.kept
 
 
+@one_by_day
 @pytest.mark.parametrize(("page", "way"), some(CASES, 12))
 def test_the_lines_of_a_notebook_give_the_figure_on_the_screen(
     page: str, way: str, taken: dict[str, Taken], tmp_path: Path

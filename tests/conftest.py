@@ -8,6 +8,7 @@ import os
 import platform
 import tempfile
 from collections.abc import Callable, Hashable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -38,6 +39,7 @@ settings.load_profile("lab")
 
 if TYPE_CHECKING:
     from benchmarks.server import Lab
+    from lab.models.loading import LoadedModel
 
 TinyCheckpoint = Callable[..., Path]
 MOST = 3_000_000_000  # bytes
@@ -76,6 +78,22 @@ def charts_are_checked() -> None:
     from lab.charts.base import plain
 
     plain.CHECKED = True
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shipped_models_are_read_once() -> Iterator[None]:
+    """A model that ships is read from its file once, and shared by all tests: hundreds of them ask for it."""
+    from lab.models import loading
+    from lab.models.catalogue import EMBEDDED
+
+    read = loading._load_folder
+    shipped = cache(read)
+
+    def load(model_id: str, folder: Path) -> LoadedModel:
+        return (shipped if folder.parent == EMBEDDED else read)(model_id, folder)
+
+    with patch.object(loading, "_load_folder", load):
+        yield
 
 
 # The runs of toys hold their toys, which are small (lab/toy/run_of_toy.py).

@@ -249,6 +249,7 @@ def test_intervals_are_those_of_an_independent_bootstrap(result: NeededTest) -> 
     assert row.count == len(np.unique(result.groups[result.b]))
 
 
+@one_by_day
 def test_what_is_chosen_is_chosen_on_a(result: NeededTest) -> None:
     a = ~result.b
     mean = result.delta[..., a].mean(axis=-1)

@@ -8,6 +8,7 @@ import os
 import platform
 import tempfile
 from collections.abc import Callable, Hashable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -29,12 +30,16 @@ os.environ.update(
     LAB_ROOMS=f"sqlite:///{Path(tempfile.mkdtemp()) / 'rooms.db'}",
 )
 
+# The search for garbage goes through a million objects of PyTorch, Streamlit and five thousand tests: here it is rarer.
+gc.set_threshold(50_000, 20, 50)
+
 # One machine's slow moment is no failure, and the same commit always tries the same examples.
 settings.register_profile("lab", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("lab")
 
 if TYPE_CHECKING:
     from benchmarks.server import Lab
+    from lab.models.loading import LoadedModel
 
 TinyCheckpoint = Callable[..., Path]
 MOST = 3_000_000_000  # bytes
@@ -75,6 +80,22 @@ def charts_are_checked() -> None:
     plain.CHECKED = True
 
 
+@pytest.fixture(scope="session", autouse=True)
+def shipped_models_are_read_once() -> Iterator[None]:
+    """A model that ships is read from its file once, and shared by all tests: hundreds of them ask for it."""
+    from lab.models import loading
+    from lab.models.catalogue import EMBEDDED
+
+    read = loading._load_folder
+    shipped = cache(read)
+
+    def load(model_id: str, folder: Path) -> LoadedModel:
+        return (shipped if folder.parent == EMBEDDED else read)(model_id, folder)
+
+    with patch.object(loading, "_load_folder", load):
+        yield
+
+
 # The runs of toys hold their toys, which are small (lab/toy/models.py).
 _MAY_HOLD = {"number_run"}
 
@@ -106,6 +127,16 @@ def nobody_steps_back() -> Iterator[None]:
     """No thread gets the lowest priority: a test would wait for it as long as another worker computes."""
     with patch.object(os, "setpriority", lambda *_: None):
         yield
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "one_by_day: has one of its cases in make test (tests/thorough.py)")
+
+
+def pytest_collection_finish() -> None:
+    """What is imported and collected stays to the end, so the search for garbage looks at the rest alone."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="module", autouse=True)

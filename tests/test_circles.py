@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -15,10 +16,16 @@ MODULES = {
 }
 
 
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """All nodes of a file's syntax tree, the module first."""
+    return tuple(ast.walk(ast.parse(path.read_text("utf-8"))))
+
+
 def imports(path: Path) -> set[str]:
     """The modules that a file imports, anywhere in it."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             found.update(each.name for each in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -39,7 +46,7 @@ def test_no_two_public_classes_have_one_name() -> None:
     homes = defaultdict(list)
     for name, path in MODULES.items():
         if name.startswith("lab"):
-            for node in ast.parse(path.read_text("utf-8")).body:
+            for node in ast.iter_child_nodes(nodes(path)[0]):
                 if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                     homes[node.name].append(name)
     assert {name: where for name, where in homes.items() if len(where) > 1} == {}
@@ -51,7 +58,7 @@ def test_no_docstring_needs_the_one_above_it() -> None:
         f"{name}: {text.partition(chr(10))[0]}"
         for name, path in MODULES.items()
         if name.startswith("lab")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in nodes(path)
         if isinstance(node, described) and (text := ast.get_docstring(node) or "").startswith("The same")
     ]
     assert leaning == []
@@ -61,12 +68,12 @@ def test_no_module_has_another_name_for_its_sound() -> None:
     """A module is imported under its own name, unless something else in the file is called so."""
     renamed = []
     for path in MODULES.values():
-        tree = ast.parse(path.read_text("utf-8"))
-        lines = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-        bound = [each.asname or each.name for line in lines for each in line.names]
-        bound += [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
-        bound += [node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)]
-        bound += [node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+        lines = [node for node in nodes(path) if isinstance(node, ast.ImportFrom)]
+        bound = {each.asname or each.name for line in lines for each in line.names}
+        for node in nodes(path):
+            match node:
+                case ast.Name(id=name) | ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                    bound.add(name)
         renamed += [
             f"{path.relative_to(ROOT)}: {each.name} as {each.asname}"
             for line in lines

@@ -18,7 +18,9 @@ _NAMED = {"Attributes", "Parameters", "Raises"}
 
 
 def docstrings(source: str) -> Iterator[str]:
-    """Every docstring of a module."""
+    """Every docstring of a module that has a section."""
+    if "---\n" not in source:
+        return
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield ast.get_docstring(node) or ""

@@ -12,6 +12,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator, Mapping, Set
+from functools import cache
 from pathlib import Path
 
 from lab.evidence.code_hash import modules
@@ -37,6 +38,7 @@ BLIND = re.compile(r"(.*_)?(figures|checks)\.py|(reading|meanings|claims)\.py")
 PAGES_MAY_IMPORT = {"lab", "streamlit", *sys.stdlib_module_names}
 
 
+@cache
 def imported(source: str) -> set[str]:
     """Top-level names of everything ``source`` imports, inside functions and type checks too."""
     names: set[str] = set()

@@ -111,7 +111,7 @@ def test_it_serves_in_any_folder_by_its_own_settings(
     assert installed.told.read_text() == ""
 
 
-@pytest.mark.parametrize("page", some((*BENCHES[::-1], *LESSONS), 1), ids=lambda each: each.id)
+@pytest.mark.parametrize("page", some((*BENCHES, *LESSONS), 1), ids=lambda each: each.id)
 def test_a_proof_and_the_lines_behind_figures_run_where_it_is_installed(
     installed: Installed, tmp_path: Path, page: Page
 ) -> None:

@@ -263,6 +263,7 @@ assert at.segmented_control(key="step").options[-1] == "Looks most"
     )
 
 
+@at_night
 def test_a_bench_is_a_folder_and_two_lines(copy: Path, run: Run) -> None:
     folder = copy / "lab/benches/token_count"
     folder.mkdir()

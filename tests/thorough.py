@@ -2,7 +2,8 @@
 
 A test that walks over many texts, models or steps walks by day over some of them, always the same; which of them is
 chosen beside the test. What a page, a figure or a number is tested for is tested by day, too. Where pages are run, or
-models, each test has two of its cases by day: other tests have other cases, so that together they meet all of them.
+models, each test has two of its cases by day, or one if a case takes long: other tests have other cases, so that
+together they meet all of them.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ T = TypeVar("T")
 THOROUGH = os.environ.get("THOROUGH", "") not in ("", "0")
 # Marks a test that runs only in make test-all: tests/conftest.py leaves it out by day, and says how many it left out.
 at_night = pytest.mark.thorough
+# Marks a test of which one case runs by day: each takes a second or so, and they differ in the model or the text alone.
+one_by_day = pytest.mark.one_by_day
 
 
 def some(values: Sequence[T], count: int) -> list[T]:
@@ -34,6 +37,11 @@ def some(values: Sequence[T], count: int) -> list[T]:
 def these(values: Mapping[K, T], *by_day: K) -> dict[K, T]:
     """All values, or by day only those with these names. Raises KeyError for a name that does not exist."""
     return dict(values) if THOROUGH else {name: values[name] for name in by_day}
+
+
+def every_second(values: Sequence[T], start: int) -> list[T]:
+    """All values, or by day every second one: of two tests with the same values, each has the other half."""
+    return list(values) if THOROUGH else list(values[start % 2 :: 2])
 
 
 def examples(count: int) -> int:
@@ -51,16 +59,24 @@ def _is_slow(item: pytest.Item) -> bool:
     return len(folder) > 2 and folder[1] in _SLOW
 
 
+def _count(item: pytest.Item) -> int | None:
+    """How many of its cases a test has by day; None if it has all."""
+    if item.get_closest_marker(one_by_day.name) is not None:
+        return 1
+    return _CASES if _is_slow(item) else None
+
+
 def a_few(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """Return the tests, of each slow one only two cases: evenly spread, from a place that its name decides."""
+    """Return the tests, of each slow one only a few cases: evenly spread, from a place that its name decides."""
     tests = defaultdict(list)
     for item in items:
         tests[item.nodeid.partition("[")[0]].append(item)
     kept = set[pytest.Item]()
     for name, cases in tests.items():
-        if len(cases) <= _CASES or not _is_slow(cases[0]):
+        count = _count(cases[0])
+        if count is None or len(cases) <= count:
             kept.update(cases)
             continue
         first = zlib.crc32(name.encode()) % len(cases)
-        kept.update(cases[(first + place * len(cases) // _CASES) % len(cases)] for place in range(_CASES))
+        kept.update(cases[(first + place * len(cases) // count) % len(cases)] for place in range(count))
     return [item for item in items if item in kept]

@@ -86,7 +86,9 @@ def comes_up(page: Page, server: Lab, page_file: str) -> None:
 
 
 # A page of each kind: lessons are in the test above, what is beside them and benches here. On a server that knows the
-# addresses, test_accessibility.py visits every page.
+# addresses, test_accessibility.py visits every page. By day the first test in a browser makes the first visit to the
+# session's server, and by a deep link: a page that Streamlit did not know would be no page there.
+@at_night
 def test_the_first_visit_to_a_server_may_be_to_any_page(fresh_server: Callable[[], Lab], page: Page) -> None:
     comes_up(page, fresh_server(), "pages/20_Models.py")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -52,10 +51,10 @@ def drawn_by_words(values: np.ndarray, pairs: Sequence[MinimalPair], seed: int, 
     A pair counts as often as its noun was drawn, times as often as its verb was: the pigeonhole bootstrap with loops.
     """
     rng, drawn = np.random.default_rng(seed), []
-    words = [[getattr(pair, name) for pair in pairs] for name in ("noun", "verb")]
+    words = [np.unique([getattr(pair, name) for pair in pairs], return_inverse=True) for name in ("noun", "verb")]
     for _ in range(times):
-        counts = [Counter(rng.choice(sorted(set(each)), len(set(each))).tolist()) for each in words]
-        weights = np.array([counts[0][noun] * counts[1][verb] for noun, verb in zip(*words, strict=True)])
+        counts = [np.bincount(rng.integers(len(each), size=len(each)), minlength=len(each)) for each, _ in words]
+        weights = np.prod([count[of] for count, (_, of) in zip(counts, words, strict=True)], axis=0)
         drawn.append(weights @ values / weights.sum())
     return np.array(drawn)
 

@@ -148,6 +148,6 @@ def test_a_sentence_can_be_mended_without_measuring_again(
         return text.replace(old, new) if each == name else text
 
     assert mended(name) != whole(name)
-    before = module.code_hash.__wrapped__("lab.experiments.copying.measure")
+    before = module.code_hash("lab.experiments.copying.measure")
     monkeypatch.setattr(module, "_text", mended)
     assert (module.code_hash.__wrapped__("lab.experiments.copying.measure") != before) == changes

@@ -31,6 +31,7 @@ from lab.evidence.treebank import ewt
 from lab.models.catalogue import CATALOGUE, EMBEDDED, ships
 from lab.models.loading import LoadedModel, load_model
 from tests.checkpoints import write_checkpoint
+from tests.thorough import one_by_day
 from training.evaluation import weights_hash
 from training.evaluation.head_accuracies import head_accuracies
 
@@ -57,6 +58,7 @@ def test_heads_are_listed_best_first_and_above_chance(model_id: str) -> None:
         assert 0 < len(scores) <= 3 and scores[-1] >= least - 1e-3, each.job.id
 
 
+@one_by_day
 @pytest.mark.parametrize("model_id", SHIPPED)
 def test_grammar_measured_again_on_a_part_of_the_treebank(model_id: str) -> None:
     again = head_accuracies(load_model(model_id), ewt()[::12])

@@ -186,7 +186,7 @@ def test_exchanged_states(told: CourseStory, which: str) -> None:
     own, other = torch.tensor(pairs).T
     places = {"country": [COUNTRY], "blank": [BLANK]}.get(which, [0, 1, 2, 3, 5, 7, 8])
     states = run(tokens)[2]
-    for after in range(LAYERS + 1):
+    for after in some(range(LAYERS + 1), 3):
         exchanged = states[after][own]
         exchanged[:, places] = states[after][other][:, places]
         _same(told.change(which, after), _counts(pairs, onward(after, exchanged)))

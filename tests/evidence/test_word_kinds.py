@@ -12,6 +12,7 @@ from lab.evidence.kind_rules import as_record, cases_of, measured, shipped
 from lab.evidence.treebank import gum, halves
 from lab.evidence.word_kinds import LEFT, RIGHT, KindRule, best_rule, tags_of
 from lab.text.tags.pipeline import pipeline, tagged_words
+from tests.thorough import one_by_day
 
 TAGS = ("DET", "NOUN", "ADP", "DET", "NOUN", "VERB")  # The keys to the cabinet vanished
 
@@ -36,6 +37,7 @@ def test_the_nearest_word_of_its_kinds_is_named_and_never_the_word_itself(
     assert rule.named(TAGS, word) == named
 
 
+@one_by_day
 @pytest.mark.parametrize(
     ("relation", "end", "side", "kinds", "least"),
     [

@@ -19,6 +19,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 from streamlit.components.v2 import manifest_scanner
+from streamlit.runtime.scriptrunner_utils import script_run_context
 from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.testing.v1.element_tree import Element
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
@@ -36,6 +37,8 @@ ROOT = Path(__file__).parents[2]
 Offer = Callable[[Family], str]
 # AppTest reads the metadata of every installed package at every first visit, half a second of it; once is enough.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
+# By its hash a browser knows a message that it has already; no browser is here.
+script_run_context.populate_hash_if_needed = lambda msg: None
 _ask_whether_it_ended = local_script_runner.require_widgets_deltas
 
 

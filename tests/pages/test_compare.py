@@ -17,7 +17,7 @@ from lab.models.interventions import Interventions
 from lab.ui.parameters import CHANGE, COMPARE, COMPARED, DEFAULT_TEXT, INTERVENTION, TWO_MODELS, TWO_TEXTS, TWO_WEIGHTS
 from tests.pages.apptest import Offer, largest, looks, open_badge, press, visit, words
 from tests.pages.texts import EMPTY, LONG, WALKED
-from tests.thorough import some
+from tests.thorough import one_by_day, some
 
 PAGE = "55_Compare.py"
 A, B = "The cat sat on the mat.", "The dog sat on the mat."
@@ -38,6 +38,7 @@ def drawn(at: AppTest) -> int:
     return len(at.get("vega_lite_chart"))
 
 
+@one_by_day
 @pytest.mark.parametrize(
     "params", some([{}, {"mode": "Toy"}, {"model": "lab-gpt2"}, {"mode": "Toy", "toy_weights": "Random"}], 2)
 )
@@ -51,8 +52,8 @@ def test_every_way_and_every_figure(params: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("causal", [False, True])
 def test_every_text(causal: bool, offer: Offer) -> None:
-    """With a mask a tiny model is enough: what is drawn of a text depends on its length, not on what was learned."""
-    at = visit(PAGE, model=offer("gpt2") if causal else DEFAULT_MODEL, layer="2", head="3")
+    """Tiny models are enough: what is drawn of a text depends on its length, not on what was learned."""
+    at = visit(PAGE, model=offer("gpt2" if causal else "bert"), layer="2", head="3")
     for place, (kind, (text, pair)) in enumerate(WALKED.items()):
         at.session_state["text"], at.session_state["pair"] = text, pair
         at.session_state["other_text"], at.session_state["other_pair"] = list(WALKED.values())[place - 1]

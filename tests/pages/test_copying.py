@@ -9,6 +9,7 @@ from lab.experiments.copying.measure import CopyingTest, known
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.loading import load_model
 from tests.pages.apptest import Offer, claims, press, reveal, visit, words, worked
+from tests.thorough import one_by_day
 
 PAGE = "31_Copying.py"
 
@@ -39,6 +40,7 @@ def test_a_chosen_model_is_kept_told_why_not_and_led_to_one_that_can() -> None:
     assert at.session_state["model"] == "lab-gpt2" and at.radio
 
 
+@one_by_day
 @pytest.mark.parametrize(("label", "title"), [("Head view", "Head view"), ("Lesson 3", "Self-attention")])
 def test_the_sequence_leads_on_with_its_head(label: str, title: str, found: CopyingTest) -> None:
     at = reveal(visit(PAGE, model="lab-gpt2"))

@@ -9,7 +9,7 @@ from lab.course.pages import LESSONS, Lesson
 from lab.rooms.server import server
 from tests.pages.apptest import go, visit, words
 from tests.pages.test_room import Browsers, browsers, labels
-from tests.thorough import some
+from tests.thorough import one_by_day, some
 
 __all__ = ["browsers"]  # a fixture
 
@@ -19,6 +19,7 @@ def questions(at: AppTest) -> int:
     return labels(at).count("Reveal here")
 
 
+@one_by_day
 @pytest.mark.parametrize("lesson", some(LESSONS, 4), ids=lambda lesson: lesson.id)
 def test_whatever_a_step_asks_a_class_can_be_put_to_it(browsers: Browsers, lesson: Lesson) -> None:
     code, key = server().create()

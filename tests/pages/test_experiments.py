@@ -28,6 +28,7 @@ from lab.ui.experiments.claim_table import frame
 from lab.ui.experiments.experiment import Experiment
 from tests.pages.apptest import Offer, claims, press, reveal, shows_claims, visit, words, worked
 from tests.pages.test_words_of_steps import count, unfolded
+from tests.thorough import one_by_day
 
 PAGE = "30_Grammar.py"
 # Words that a page may have, without what one has to open, and after the bet without the table.
@@ -59,6 +60,7 @@ def commit(at: AppTest) -> AppTest:
     return at
 
 
+@one_by_day
 @pytest.mark.parametrize("model_id", [DEFAULT_MODEL, "lab-gpt2"])
 def test_the_result_is_shown_after_the_prediction_only(model_id: str) -> None:
     assert set(IN_SHORT) == set(Verdict) == set(LABELS)

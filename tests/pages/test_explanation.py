@@ -9,7 +9,7 @@ from lab.experiments.explanation.measure import ExplanationTest, asked_texts, kn
 from lab.models.loading import load_model
 from tests.checkpoints import Family
 from tests.pages.apptest import Offer, claims, go, press, reveal, step_of, visit, words, worked
-from tests.thorough import some
+from tests.thorough import one_by_day, some
 
 PAGE = "33_Explanation.py"
 MODELS = ("lab-bert", "lab-gpt2")
@@ -21,6 +21,7 @@ def result_of(model_id: str) -> ExplanationTest:
     return found
 
 
+@one_by_day
 @pytest.mark.parametrize("model_id", MODELS)
 def test_the_learner_s_order_is_scored_beside_the_methods(model_id: str) -> None:
     at = visit(PAGE, model=model_id)
@@ -43,6 +44,7 @@ def test_the_learner_s_order_is_scored_beside_the_methods(model_id: str) -> None
     assert at.multiselect[0].value == [2, 0, 1]
 
 
+@one_by_day
 @pytest.mark.parametrize(("label", "title"), [("Flow", "Flow"), ("Lesson 9", "Masked-language model")])
 @pytest.mark.parametrize("model_id", MODELS)
 def test_a_text_leads_on(label: str, title: str, model_id: str) -> None:

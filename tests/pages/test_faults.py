@@ -24,6 +24,7 @@ from lab.ui import long_work
 from lab.ui.visitor import Visitor
 from tests.conftest import TinyCheckpoint
 from tests.pages.apptest import Offer, badges, open_badge, press, step_of, turn_to, visit, walk, words
+from tests.thorough import one_by_day
 
 PAGE = "3_Self-attention.py"
 INSTEAD = f"You see {DEFAULT_MODEL} instead."
@@ -77,6 +78,7 @@ class _Hub:
         raise LocalEntryNotFoundError(repository) if local_files_only else self.error
 
 
+@one_by_day
 @pytest.mark.parametrize(
     ("error", "said"),
     [

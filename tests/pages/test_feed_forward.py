@@ -14,6 +14,7 @@ from lab.lessons.feed_forward import check, excited_by, in_the_blank, plan, resi
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui import runs
 from tests.pages.apptest import Offer, check_answers, reveal, step_of, steps_of, unfold, visit, walk, words, worked
+from tests.thorough import one_by_day
 
 PAGE = "8_Feed-forward_and_LayerNorm.py"
 STEPS = ("plan", "neurons", "excited-by", "residual", "two-meanings", "in-the-blank", "check")
@@ -47,6 +48,7 @@ def test_the_answer_is_not_on_screen_before_the_question_is_answered() -> None:
     assert story_told(reveal(at))
 
 
+@one_by_day
 @pytest.mark.parametrize(
     "params",
     [

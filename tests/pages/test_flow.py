@@ -37,7 +37,8 @@ def layers() -> int:
 
 @pytest.mark.parametrize("causal", [False, True])
 def test_every_figure_bears_every_text(causal: bool, offer: Offer) -> None:
-    at = visit(PAGE, model=offer("gpt2") if causal else DEFAULT_MODEL, flow_layer="2", flow_threshold="0.01")
+    """Tiny models are enough: what is drawn of a text depends on its length, not on what was learned."""
+    at = visit(PAGE, model=offer("gpt2" if causal else "bert"), flow_layer="2", flow_threshold="0.01")
     for kind, (text, pair) in WALKED.items():
         at.session_state["text"], at.session_state["pair"] = text, pair
         at.run()

@@ -25,6 +25,7 @@ from lab.text.tags.token_tags import tagged
 from lab.ui import runs
 from tests.pages.apptest import Offer, go, opened, press, reveal, unfold, visit, walk, words, worked
 from tests.sentences import STORY
+from tests.thorough import one_by_day
 
 PAGE = "6_Head_specialization.py"
 TEXT = "The cat sat on the mat because it was tired in Paris."
@@ -98,6 +99,7 @@ def test_a_text_that_is_not_english_is_told_from_one_that_is(step: str) -> None:
     assert not any("does not look English" in each.value for each in open_step(step).warning)
 
 
+@one_by_day
 @pytest.mark.parametrize("kept", [False, True])
 def test_the_name_and_the_scores_are_those_of_the_chosen_head_and_a_click_chooses_another(kept: bool) -> None:
     """Among words only, as the step begins, and with the special tokens."""

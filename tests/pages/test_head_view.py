@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -11,16 +14,17 @@ from lab.course.sentences.looks import look, look_head
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui.parameters import DEFAULT_TEXT
 from tests.analysis.words.test_word_groups import naive
-from tests.pages.apptest import components, sent, visit, words
+from tests.checkpoints import Family
+from tests.pages.apptest import Offer, components, sent, visit, words
 from tests.pages.texts import EMPTY, LONG, WALKED
 
 PAGE = "50_Head_view.py"
 
 
-@pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-gpt2"])
-def test_every_text_arrives_as_traced(model: str) -> None:
-    at = visit(PAGE, model=model, layer="3")
-    loaded = lab.load_model(model)
+@pytest.mark.parametrize("family", ["bert", "gpt2"])
+def test_every_text_arrives_as_traced(family: Family, offer: Offer, tiny_folders: Callable[[Family], Path]) -> None:
+    at = visit(PAGE, model=offer(family), layer="2")
+    loaded = lab.load_model(tiny_folders(family))
     for kind, (text, pair) in WALKED.items():
         trace = lab.trace(loaded, text, pair or None)
         for units in ("Tokens", "Words"):
@@ -29,10 +33,10 @@ def test_every_text_arrives_as_traced(model: str) -> None:
             assert not at.error, kind
             header, arrays = sent(at)
             assert (header["second"] is None) == (trace.pair is None), kind
-            assert header["layer"] == 2
+            assert header["layer"] == 1
             assert arrays["weights"].shape[1:] == (len(header["labels"]),) * 2
             if units == "Tokens":
-                expected = np.asarray(trace.layer(2).attention)
+                expected = np.asarray(trace.layer(1).attention)
                 assert np.abs(arrays["weights"] / header["steps"] - expected).max() <= 0.5001 / header["steps"]
             assert kind != LONG or "were cut" in words(at)
 

@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.pages.apptest import go, reveal, step_of, visit, words
+from tests.thorough import one_by_day
 
 PAGE, NINE = "10_How_it_learns.py", "9_Masked_language_model.py"
 MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
@@ -46,6 +47,7 @@ def _weight(at: AppTest) -> float:
     return found
 
 
+@one_by_day
 @pytest.mark.parametrize("end", ["max", "min"])
 def test_the_weight_can_be_moved_to_either_end(end: str) -> None:
     at = visit(PAGE, step="one-step")

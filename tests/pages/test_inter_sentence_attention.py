@@ -18,6 +18,7 @@ from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.trace import Trace
 from tests.pages.apptest import Offer, click_token, go, looks, opened, press, reveal, sentence_of, visit, walk, words
 from tests.sentences import FOLLOWS
+from tests.thorough import one_by_day
 
 PAGE = "7_Inter-sentence_attention.py"
 ONE = "The sleepy cat sat on the mat."
@@ -40,6 +41,7 @@ def run(text: str = TEXT, model: str = DEFAULT_MODEL) -> Trace:
     return lab.trace(lab.load_model(model), text)
 
 
+@one_by_day
 @pytest.mark.parametrize("text", ODD)
 def test_odd_texts_are_alive(text: str) -> None:
     for model in (DEFAULT_MODEL, "lab-gpt2"):
@@ -121,6 +123,7 @@ def test_the_map_is_of_all_attention_or_without_special_or_first_tokens(model: s
     assert f"{found.relative[1, 0]:.2f} times as much" in " ".join(words(at).split())
 
 
+@one_by_day
 @pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-bert", "lab-gpt2"])
 def test_on_a_fresh_visit_every_step_is_alive(model: str) -> None:
     at = visit(PAGE, model=model)

@@ -20,7 +20,7 @@ from tests.checkpoints import Family
 from tests.pages.apptest import ROOT, Offer, visit, walk, words
 from tests.pages.texts import EMPTY, LONG, ONE, PAIR, TEXTS
 from tests.sentences import CAT, FOLLOWS
-from tests.thorough import THOROUGH
+from tests.thorough import THOROUGH, one_by_day
 
 FAMILIES: tuple[Family, ...] = ("bert", "gpt2")
 OTHER_FAMILIES: tuple[Family, ...] = ("roberta", "electra", "distilbert")  # and ModernBERT in test_modernbert.py
@@ -100,11 +100,13 @@ def test_a_registered_lesson_has_a_page(lesson: Lesson) -> None:
 def test_every_step_bears_every_text(kind: str, family: Family, offer: Offer) -> None:
     """Text by text: what is computed of one serves all lessons. A pair walks over them in test_notebooks.py.
 
+    By day each of two texts walks over half of the lessons.
+
     What a strange text or a full window does depends on how it is cut and on the mask, not on what was learned.
     """
     text, pair = TEXTS[kind]
     model = f"lab-{family}" if kind == ONE else offer(family)
-    for lesson in LESSONS:
+    for lesson in LESSONS if THOROUGH else LESSONS[kind == "harm" :: 2]:
         at = visit(file(lesson), model=model, layer="2", head="3")
         at.session_state["text"], at.session_state["pair"] = text, pair
         at.run()
@@ -114,6 +116,7 @@ def test_every_step_bears_every_text(kind: str, family: Family, offer: Offer) ->
         assert at.session_state["model"] == model
 
 
+@one_by_day
 @pytest.mark.parametrize("place", range(3), ids=OTHER_FAMILIES)
 def test_every_step_bears_every_family(place: int, offer: Offer) -> None:
     """By day each family a third of the lessons."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -13,19 +16,20 @@ from lab.benches.model_view import chosen_place
 from lab.benches.model_view.view import head_numbers
 from lab.evidence.notable import shipped, told
 from lab.models.catalogue import DEFAULT_MODEL
-from tests.pages.apptest import sent, visit, words
+from tests.checkpoints import Family
+from tests.pages.apptest import Offer, sent, visit, words
 from tests.pages.texts import LONG, TEXTS, WALKED
 from tests.thorough import some
 
 PAGE = "51_Model_view.py"
 
 
-@pytest.mark.parametrize(
-    ("model", "weights"), [(DEFAULT_MODEL, "Trained"), ("lab-gpt2", "Trained"), (DEFAULT_MODEL, "Random")]
-)
-def test_every_text_arrives_as_traced(model: str, weights: str) -> None:
-    at = visit(PAGE, model=model, weights=weights, colour="Spread (entropy)", layer="2", head="3")
-    loaded = lab.load_model(model)
+@pytest.mark.parametrize(("family", "weights"), [("bert", "Trained"), ("gpt2", "Trained"), ("bert", "Random")])
+def test_every_text_arrives_as_traced(
+    family: Family, weights: str, offer: Offer, tiny_folders: Callable[[Family], Path]
+) -> None:
+    at = visit(PAGE, model=offer(family), weights=weights, colour="Spread (entropy)", layer="2", head="3")
+    loaded = lab.load_model(tiny_folders(family))
     for kind, (text, pair) in some([*WALKED.items()], 3):
         at.session_state["text"], at.session_state["pair"] = text, pair
         at.run()
@@ -33,7 +37,7 @@ def test_every_text_arrives_as_traced(model: str, weights: str) -> None:
         assert not at.error, kind
         assert ("were cut" in words(at)) == (kind == LONG)
         assert header["opened"] == [1, 2]
-        assert header["causal"] == (model == "lab-gpt2")
+        assert header["causal"] == (family == "gpt2")
         assert arrays["maps"].shape[:2] == arrays["values"].shape == (loaded.config.layers, loaded.config.heads)
         assert len(at.get("vega_lite_chart")) == 1
         if weights == "Random":

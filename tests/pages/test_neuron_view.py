@@ -18,7 +18,7 @@ from lab.ui.parameters import OWN_PATTERN
 from tests.checkpoints import Family
 from tests.pages.apptest import Offer, go, largest, looks, sent, step_of, visit, walk, words
 from tests.pages.texts import EMPTY, TEXTS, WALKED
-from tests.thorough import some
+from tests.thorough import one_by_day, some
 
 PAGE = "52_Neuron_view.py"
 TEXT, PAIR = TEXTS["a pair"]
@@ -30,6 +30,7 @@ def plain(at: AppTest) -> str:
     return re.sub(r"\\(.)", r"\1", words(at))
 
 
+@one_by_day
 @pytest.mark.parametrize(
     ("family", "params"),
     some([("gpt2", {}), (None, {"model": DEFAULT_MODEL}), ("bert", {"weights": "Random"})], 2),

@@ -11,7 +11,7 @@ from lab.ui.parameter_kinds import Name
 from lab.ui.parameters import PARAMETERS
 from lab.ui.parameters_of_a_run import Counted, Listed
 from tests.pages.apptest import step_of, steps_of, visit
-from tests.thorough import THOROUGH
+from tests.thorough import THOROUGH, one_by_day
 
 PAGES = {page.page.removeprefix("pages/"): page for page in (*LESSONS, *BENCHES, *EXPERIMENTS)}
 # A value that is refused whatever the model and the text.
@@ -28,6 +28,7 @@ def refused() -> dict[str, set[str]]:
     return {page: names for page, names in found.items() if names}
 
 
+@one_by_day
 @pytest.mark.parametrize("raw", NONSENSE)
 def test_every_value_without_a_meaning_is_noted(raw: str) -> None:
     for page, names in refused().items():

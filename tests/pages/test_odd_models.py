@@ -18,7 +18,7 @@ from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
 from tests.models.folders import change_config, change_tensors
 from tests.pages.apptest import visit, walk, words
-from tests.thorough import some
+from tests.thorough import one_by_day, some
 
 
 def _settings(folder: Path, **given: Any) -> None:
@@ -104,6 +104,7 @@ def odd(
     runs.model_ids.clear()
 
 
+@one_by_day
 @pytest.mark.parametrize("kind", ODD)
 @pytest.mark.parametrize("page", some(PAGES, 4))
 def test_no_page_fails_for_a_part_that_is_not_there(page: str, kind: str, odd: Callable[[str], str]) -> None:

@@ -24,6 +24,7 @@ from tests.pages.apptest import (
     visit,
     words,
 )
+from tests.thorough import one_by_day
 
 PAGE = "3_Self-attention.py"
 STEPS = lesson_of("self-attention").steps
@@ -96,6 +97,7 @@ def test_nothing_is_compared_until_somebody_opens_the_badge() -> None:
     assert "Compare with" in badges(visit(PAGE, text=f"{text} Nor about this one.", step="map"))[0]
 
 
+@one_by_day
 @pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
 def test_each_mistake_shows_what_it_breaks(model: str) -> None:
     at = visit(PAGE, step="break-it", model=model, token="5")

@@ -15,7 +15,7 @@ from lab.toy.tasks import TASKS
 from lab.toy.training import Plan, chance
 from lab.ui.toys import watched
 from tests.pages.apptest import press, reveal, step_of, turn_to, visit, words
-from tests.thorough import at_night
+from tests.thorough import at_night, one_by_day
 
 pytestmark = pytest.mark.usefixtures("short")
 PAGE = "3_Self-attention.py"
@@ -48,6 +48,7 @@ def test_before_training_the_toy_is_called_untrained() -> None:
     assert at.selectbox(key="toy_task").value == TASKS[0].name
 
 
+@one_by_day
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
 def test_a_prediction_comes_before_the_training(task) -> None:  # type: ignore[no-untyped-def]
     at = visit(PAGE, step=STEP, toy_task=task.name, **TOY)
@@ -86,6 +87,7 @@ def test_other_steps_and_lessons_show_the_trained_toy() -> None:
     assert "Trained here" in words(at)
 
 
+@one_by_day
 @pytest.mark.parametrize("page", TOY_PAGES)
 def test_a_trained_toy_takes_three_clicks_from_the_first_page(page: str) -> None:
     """Whatever the step asks first: the question is offered beside what was learned."""

@@ -13,6 +13,7 @@ from lab.toy.rules import RULES, SENTENCES, ruled
 from lab.toy.training import Plan
 from lab.ui.toys import watched
 from tests.pages.apptest import check_answers, go, lesson_at, reveal, step_of, turn_to, visit, words
+from tests.thorough import one_by_day
 
 TOKENS, BLANK = "1_Tokenization.py", "9_Masked_language_model.py"
 LEARNS = "10_How_it_learns.py"  # the lesson in which the toy learns that fills a blank
@@ -113,6 +114,7 @@ def test_the_steps_of_the_lessons_lead_to_their_toys() -> None:
     assert "A toy that" not in words(at) and "A toy:" not in words(at)
 
 
+@one_by_day
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_the_toy_learns_on_the_page(rule, short: None) -> None:  # type: ignore[no-untyped-def]
     at = visit(LEARNS, mode="Toy", toy_rule=rule.name, toy_sentence="2")

@@ -8,8 +8,10 @@ from lab.course.pages import LESSONS, Lesson
 from lab.models.catalogue import twin_id, twin_of
 from lab.ui import runs
 from tests.pages.apptest import visit, words
+from tests.thorough import one_by_day
 
 
+@one_by_day
 @pytest.mark.parametrize("lesson", [lesson for lesson in LESSONS if lesson.weights], ids=lambda lesson: lesson.id)
 def test_random_weights_are_on_screen_and_named(lesson: Lesson) -> None:
     at = visit(lesson.page.removeprefix("pages/"), weights="Random", twin_seed="3")

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from lab.course.words import unmarked
 from lab.evidence.what_was_read import FILE
 from tests.pages.apptest import Offer, visit, words
+from tests.thorough import one_by_day
 
 PAGE, STEP = "10_How_it_learns.py", "what-did-it-read"
 RECORD = json.loads(FILE.read_text("utf-8"))
@@ -19,6 +20,7 @@ def menu(at: AppTest) -> list[str]:
     return list(at.selectbox(key="gap").options)
 
 
+@one_by_day
 @pytest.mark.parametrize(
     "params",
     [{}, {"model": "lab-bert"}, {"model": "lab-gpt2"}, {"weights": "Random", "twin_seed": "3"}],

@@ -15,6 +15,7 @@ from lab.toy.data import as_text, letter, validate
 from lab.toy.rules import LETTERS, LONGEST, RULES, Rule, hidden_id, rule_named, ruled
 from lab.toy.tasks import IGNORED, task
 from lab.toy.training import Plan, Snapshot, chance, taught, train
+from tests.thorough import one_by_day
 
 every_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 
@@ -83,6 +84,7 @@ def test_a_drawn_sentence_has_one_blank_and_its_answer(rule: Rule) -> None:
     assert set((words == hidden_id(LETTERS)).nonzero()[:, 1].tolist()) == set(range(6))
 
 
+@one_by_day
 @every_rule
 def test_a_toy_learns_to_fill_the_blank(rule: Rule) -> None:
     """Counted by hand, letter by letter, on sentences a learner may look at."""

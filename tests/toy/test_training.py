@@ -19,7 +19,7 @@ from lab.toy.settings import SettingError
 from lab.toy.tasks import IGNORED, TASKS
 from lab.toy.tasks import task as task_of
 from lab.toy.training import Plan, Snapshot, TrainingRun, begin, chance, logits, train, untrained
-from tests.thorough import some
+from tests.thorough import one_by_day, some
 
 # Fewer steps than a learner waits for, and the least accuracy and head score after them.
 BARS = {"previous": (160, 0.95, 0.5), "same": (480, 0.9, 0.6), "majority": (360, 0.85, 0.9),
@@ -62,6 +62,7 @@ def naive_accuracy(snapshot: Snapshot, sentences: Sequence[tuple[int, ...]]) -> 
 
 
 # The cheapest of them with another seed, too.
+@one_by_day
 @pytest.mark.parametrize(("task", "seed"), some([("previous", 2), *((task, 0) for task in BARS)], 3))
 def test_a_toy_learns_its_task_with_the_head_it_needs(task: str, seed: int) -> None:
     first, last = taught(task, seed)[0], taught(task, seed)[-1]
@@ -85,6 +86,7 @@ def test_a_toy_learns_its_task_with_the_head_it_needs(task: str, seed: int) -> N
         assert previous[0].max() > 0.5
 
 
+@one_by_day
 @pytest.mark.parametrize("task", BARS)
 @pytest.mark.parametrize("at", [0, 1, -1])
 def test_every_stage_is_proven(task: str, at: int) -> None:

@@ -29,6 +29,7 @@ def test_it_fits() -> None:
     assert merges() <= 8192
 
 
+@at_night
 def test_it_expects_what_comes_next(model: Shipped) -> None:
     # gzip needs about 2.6 bits for a byte of English prose, a perplexity of 6 per byte.
     found = perplexity(*model, windows=48)
@@ -36,6 +37,7 @@ def test_it_expects_what_comes_next(model: Shipped) -> None:
     assert found["per_token"] < 58  # 51.8 over 640 windows
 
 
+@at_night
 def test_it_goes_on_in_words(model: Shipped) -> None:
     added = []
     for prompt in PROMPTS:
@@ -56,6 +58,7 @@ def test_its_best_induction_head_does_more_than_a_uniform_one() -> None:
     assert found["score"] > 5 * found["uniform"]
 
 
+@at_night
 def test_the_head_that_feeds_it_looks_at_the_token_before_and_is_needed() -> None:
     found, card = feeds_induction("lab-gpt2"), (FOLDER / "MODEL_CARD.md").read_text("utf-8")
     assert found["previous"] > 0.5 and found["without"] < found["with"] / 3

@@ -17,6 +17,7 @@ from lab.analysis.flow.cuts import Cuts, cut_run
 from lab.models.catalogue import EMBEDDED
 from tests.checkpoints import Family
 from tests.models.reference import load_theirs
+from tests.thorough import one_by_day
 
 SHORT = "The capital of France is [MASK]."
 LONG = "The dogs that chased the cat were tired and wet. " * 20
@@ -69,6 +70,7 @@ def by_hand(model: str, family: Family, text: str, watched: int) -> tuple[Tensor
     return share, strength, parts, written
 
 
+@one_by_day
 @pytest.mark.parametrize("text", [SHORT, LONG], ids=["short", "long"])
 @pytest.mark.parametrize(("model", "family"), MODELS)
 def test_every_number_is_made_of_hugging_face_s_vectors(model: str, family: Family, text: str) -> None:

@@ -29,6 +29,7 @@ from lab.models.twin import random_twin
 from lab.toy.models import constructed_toy
 from tests.analysis.heads.test_patterns import built, roles_for
 from tests.sentences import STORY
+from tests.thorough import one_by_day
 
 IDS = [pattern.id for pattern in PATTERNS]
 TEXTS = (
@@ -111,6 +112,7 @@ def test_constructed_heads_get_the_names_they_were_written_for() -> None:
     ]
 
 
+@one_by_day
 @pytest.mark.parametrize("model_id", ["lab-bert", "lab-gpt2"])
 def test_heads_that_learned_nothing_have_no_name(model_id: str) -> None:
     model = lab.load_model(model_id)

@@ -17,7 +17,7 @@ from lab.course.sentences.examples import EXAMPLES
 from lab.models.catalogue import EMBEDDED
 from lab.models.trace import Trace
 from tests.models.reference import load_theirs
-from tests.thorough import some
+from tests.thorough import one_by_day, some
 
 (DELIMITER,) = (pattern for pattern in PATTERNS if pattern.id == "delimiter")
 
@@ -33,6 +33,7 @@ def keys_of_theirs(trace: Trace, layer: int, head: int) -> torch.Tensor:
     return caught[0].unflatten(-1, (trace.model.config.heads, -1))[:, head]
 
 
+@one_by_day
 @pytest.mark.parametrize("model", ["lab-minilm", "lab-bert"])
 @pytest.mark.parametrize("pair", [None, "It slept all day on the old chair."])
 def test_the_sentence_is_true_of_hugging_face_s_keys(model: str, pair: str | None) -> None:

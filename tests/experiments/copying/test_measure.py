@@ -29,6 +29,7 @@ from lab.models.jobs import Stopped
 from lab.models.loading import load_model
 from lab.models.twin import random_twin
 from tests.conftest import TinyCheckpoint
+from tests.thorough import at_night
 from training.evaluation.experiments import write
 
 MODEL = "lab-gpt2"
@@ -165,6 +166,7 @@ def test_there_and_back(result: CopyingTest) -> None:
         assert np.array_equal(getattr(back, name), getattr(result, name), equal_nan=True)
 
 
+@at_night
 @pytest.mark.usefixtures("few_draws")
 def test_random_weights_copy_by_no_head(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sixty-four short texts of the untrained twin: nothing is clearly above random heads, of which five are drawn."""

@@ -44,6 +44,7 @@ from lab.models.jobs import Stopped
 from lab.models.loading import load_model
 from lab.models.twin import random_twin
 from tests.conftest import TinyCheckpoint
+from tests.thorough import one_by_day
 
 MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
 
@@ -148,6 +149,7 @@ def test_what_is_asked_is_what_is_said(model_id: str) -> None:
         assert each.text == there if model_id == "lab-gpt2" else each.text.startswith(f"{there} [MASK]".strip())
 
 
+@one_by_day
 @pytest.mark.parametrize("model_id", MODELS)
 def test_what_ships_is_measured_again(model_id: str) -> None:
     model, found = load_model(model_id), result_of(model_id)
@@ -163,6 +165,7 @@ def test_what_ships_is_measured_again(model_id: str) -> None:
     assert not found.made.commit.endswith("+")
 
 
+@one_by_day
 @pytest.mark.parametrize("model_id", MODELS)
 def test_the_means_are_spearman_s_by_hand(model_id: str) -> None:
     found = result_of(model_id)

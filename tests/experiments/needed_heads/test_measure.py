@@ -43,6 +43,7 @@ from lab.models.loading import LoadedModel, load_model
 from lab.models.twin import untrained_twin
 from tests.conftest import TinyCheckpoint
 from tests.evidence.asked import drawn_by_words
+from tests.thorough import one_by_day
 
 MODELS = ("lab-bert", "lab-gpt2")
 SHAPE = (2, 4)
@@ -233,6 +234,7 @@ def test_no_head_is_told_from_noise() -> None:
     assert np.mean(found) < 0.12
 
 
+@one_by_day
 def test_intervals_are_those_of_an_independent_bootstrap(result: NeededTest) -> None:
     """Nouns and verbs are drawn one by one, by both ways to take the head away."""
     row = result.row(NEEDED)
@@ -246,6 +248,7 @@ def test_intervals_are_those_of_an_independent_bootstrap(result: NeededTest) -> 
     assert row.count == len(np.unique(result.groups[result.b]))
 
 
+@one_by_day
 def test_what_is_chosen_is_chosen_on_a(result: NeededTest) -> None:
     a = ~result.b
     mean = result.delta[..., a].mean(axis=-1)
@@ -282,6 +285,7 @@ def test_what_ships_is_of_these_weights_and_enough_pairs(result: NeededTest, mod
     assert not [effect for effect in result.effects if effect.name == TWIN and effect.clear.any()]
 
 
+@one_by_day
 def test_what_ships_measured_again_on_a_part(result: NeededTest, model: LoadedModel) -> None:
     each = len(result.pairs) // len(result.rows_in)
     asked = minimal_pairs(model, each).pairs

@@ -19,6 +19,7 @@ from lab.experiments.needed_heads.measure import MeanEffects, NeededTest, known
 from lab.experiments.needed_heads.page import effect_frame, effect_map, line
 from lab.models.loading import LoadedModel
 from lab.ui.experiments.claim_table import NOTHING
+from tests.thorough import one_by_day
 from tests.told import numbers
 
 
@@ -50,6 +51,7 @@ def with_row(found: NeededTest, claim: str, **changes: Any) -> NeededTest:
     return again
 
 
+@one_by_day
 def test_the_meaning_is_made_from_the_verdicts(found: NeededTest) -> None:
     said, table, each = page.meaning_of(found, "m"), effect_frame(found), found.row(EACH)
     assert f"**{(table['p (Holm)'] < 0.05).sum()}** of the {len(table)} heads" in said
@@ -102,6 +104,7 @@ def test_a_loss_is_counted_by_hand(found: NeededTest) -> None:
     assert numbers(line(row).here)[0] == pytest.approx(100 * lost, abs=0.051)
 
 
+@one_by_day
 def test_each_template_has_its_line(found: NeededTest) -> None:
     """The heads that cost a template 5 points or more are counted by hand."""
     lines = page.by_template(found)[2:]

@@ -37,6 +37,7 @@ from lab.models.loading import load_model
 from lab.models.trace import trace_encoding
 from tests.conftest import TinyCheckpoint
 from tests.evidence.asked import drawn_by_words
+from tests.thorough import one_by_day
 
 MODELS = ("lab-bert", "lab-gpt2")
 LAYERS, HEADS, TOKENS, SUBJECT, ASKED = 4, 3, 5, 1, 4
@@ -286,6 +287,7 @@ def test_tables_keep_everything(found: PatchingTest) -> None:
     assert all(np.array_equal(a.numbers, b.numbers) for a, b in zip(again.twins, found.twins, strict=True))
 
 
+@one_by_day
 @pytest.mark.parametrize("model_id", MODELS)
 def test_what_ships_is_what_is_measured(model_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first pairs again, by the whole way from drawing to tables; progress runs to 1."""

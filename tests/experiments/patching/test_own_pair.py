@@ -12,6 +12,7 @@ from lab.experiments.patching.patches import NotPatchable
 from lab.models.encoding import encode
 from lab.models.loading import LoadedModel, load_model
 from tests.evidence.asked import near
+from tests.thorough import one_by_day
 
 OWN = OwnPair("The boys in the garden _ playing.", "The boy in the garden _ playing.", "were", "was")
 MODELS = ("lab-bert", "lab-gpt2")
@@ -88,6 +89,7 @@ def test_any_word_is_a_pair_or_a_sentence(model: LoadedModel, strange: str) -> N
             assert two.good != two.bad and len(two.clean) == len(two.corrupt)
 
 
+@one_by_day
 def test_a_pair_is_patched_once_and_the_oldest_is_forgotten(
     model: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,6 +20,7 @@ from lab.experiments.patching.measure import PatchingTest, known
 from lab.figures import choices
 from lab.figures.notebook import python_of
 from lab.models.loading import LoadedModel
+from tests.thorough import one_by_day
 from tests.told import numbers
 
 OWN = OwnPair("The boys in the garden _ playing.", "The boy in the garden _ playing.", "were", "was")
@@ -82,6 +83,7 @@ def test_the_meaning_follows_from_the_verdicts(found: PatchingTest) -> None:
     assert told in page.meaning_of(found, "m") and f"recovers {best.share:.0%}." in page.meaning_of(found, "m")
 
 
+@one_by_day
 def test_the_crossing_is_the_layer_where_the_asked_token_has_more(found: PatchingTest) -> None:
     for crossing in range(1, found.layers + 1):
         subject = [0.8] * (crossing - 1) + [0.3] * (found.layers - crossing + 1)

@@ -29,7 +29,7 @@ from lab.lessons.a_task_of_your_own.trained_layer import split
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from lab.models.loading import LoadedModel, load_model
 from lab.models.trace import trace
-from tests.thorough import THOROUGH, at_night, some
+from tests.thorough import THOROUGH, at_night, one_by_day, some
 
 WAYS = some(range(1000), 100)
 CLOSE = 0.5 if THOROUGH else 1.0  # of sentences: how far a mean over the ways may be from a number in a text
@@ -84,6 +84,7 @@ def test_on_average_half_of_the_partners_and_three_in_four_others_are_right() ->
     assert np.mean([own < others for own, others, _ in rows]) > 0.9
 
 
+@one_by_day
 @pytest.mark.parametrize("name", [DEFAULT_MODEL, *teach.ELSEWHERE])
 def test_thirty_examples_make_it_right_about_so_many_others(name: str) -> None:
     rows, truth = [], np.array(LAB_TRUTH)
@@ -104,6 +105,7 @@ def model() -> LoadedModel:
 FOUND = split(VisitLabels(), wants_own=False)
 
 
+@cache
 def trained(model: LoadedModel, seed: int) -> Tuned:
     """A training in another order of its sentences."""
     with pytest.MonkeyPatch.context() as patch:
@@ -146,6 +148,15 @@ def test_a_training_gains_and_forgets_what_is_said(model: LoadedModel, seed: int
     assert luck(now.gained, now.lost) == change.BY_LUCK[seed]
     assert seed not in (0, 2) or (now.gained, now.lost) == {0: (8, 1), 2: (7, 5)}[seed]
     assert capitals(tuned.model) == change.CAPITALS[seed] and len(known_rows()) == change.NAMED == capitals(model)
+    example = turning(run := trace(tuned.model, change.LOOKED_AT), tuned)
+    assert example is not None and [run.labels[place] for place in example.turns] == ["not"]
+    assert run.labels[example.looked_at] == "good"
+
+
+@at_night
+@pytest.mark.parametrize("seed", range(5))
+def test_in_so_many_sentences_attention_points_at_the_word_that_matters_most(model: LoadedModel, seed: int) -> None:
+    tuned = trained(model, seed)
     told = [turning(trace(tuned.model, FOUND.task.texts[place]), tuned) for place in FOUND.tested]
     turned = [each for each in told if each is not None]
     agree = sum(
@@ -153,9 +164,6 @@ def test_a_training_gains_and_forgets_what_is_said(model: LoadedModel, seed: int
     )
     assert why.FIVE[0] <= agree <= why.FIVE[1] and (seed or agree == why.AGREE) and len(turned) == why.TESTED
     assert round(sum(1 / len(each.places) for each in turned)) == why.BY_LOT
-    example = turning(run := trace(tuned.model, change.LOOKED_AT), tuned)
-    assert example is not None and [run.labels[place] for place in example.turns] == ["not"]
-    assert run.labels[example.looked_at] == "good"
 
 
 @at_night
@@ -182,6 +190,7 @@ def from_two(good: str, bad: str) -> int:
     return int(hits(x, truth, [0, 1], list(range(2, len(x)))).sum())
 
 
+@one_by_day
 @pytest.mark.parametrize(
     "entry", ["She was happy. / She was sad.", "Good news! / Bad news!", "He died. / He recovered."]
 )

@@ -24,6 +24,7 @@ from lab.models.encoding import word_of
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace, trace_encoding
 from lab.models.twin import random_twin
+from tests.thorough import one_by_day
 from tests.told import numbers
 
 MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
@@ -104,6 +105,7 @@ def test_turned_words_keep_their_cosine(traces: list[Trace]) -> None:
     assert all(each > 0.01 for each in numbers(said.partition("the cosine varies by")[2]))
 
 
+@one_by_day
 def test_turned_words_keep_their_cosine_if_both_move_on(traces: list[Trace]) -> None:
     """The right answer of ``moved_together``, for every pair of tokens, in double precision."""
     asked = rotary.moved_together.make()

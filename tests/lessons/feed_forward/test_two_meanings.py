@@ -14,8 +14,10 @@ from lab.models.loading import load_model
 from lab.models.trace import trace
 from lab.text.bundled import bundled_sentences
 from tests.lessons.feed_forward.story import in_theirs
+from tests.thorough import one_by_day
 
 
+@one_by_day
 @pytest.mark.parametrize("word", WORDS)
 @pytest.mark.parametrize("layer", [0, 5])
 def test_the_cosines_and_what_is_said_are_hugging_face_s(word: str, layer: int) -> None:
@@ -49,6 +51,7 @@ def test_the_findings_hold() -> None:
     assert "“\u2068river\u2069”" in nearest(run.model, "bank").rpartition(", and ")[2]
 
 
+@one_by_day
 @pytest.mark.parametrize("word", WORDS)
 def test_the_nearest_words_are_nearest(word: str) -> None:
     model = load_model("lab-minilm")

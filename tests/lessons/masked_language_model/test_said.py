@@ -30,6 +30,7 @@ from lab.models.catalogue import EMBEDDED
 from lab.models.fitted_lens import FOLDER, MAPS
 from lab.models.reference import reference
 from lab.models.trace import Trace
+from tests.thorough import one_by_day
 
 MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
 BLANK, COUNTRY = 6, 4  # in the course's sentence
@@ -142,6 +143,7 @@ def test_the_list_of_countries_is_the_story_s() -> None:
     assert table.loc["all other tokens at once"].tolist() == [0] * 7
 
 
+@one_by_day
 @pytest.mark.parametrize("model", MODELS)
 def test_unsure_is_e_to_the_mean_of_their_logarithms(model: str) -> None:
     trace = run(model, "The cat sat on the mat.")
@@ -160,6 +162,7 @@ def test_unsure_is_e_to_the_mean_of_their_logarithms(model: str) -> None:
     assert f"{quoted(word(trace, trace.token_ids[worst]))} ({worst + 1})" in said
 
 
+@one_by_day
 @pytest.mark.parametrize("name", ["lab-minilm", "lab-bert"])
 def test_the_pairs_are_counted_as_their_answers_say(name: str) -> None:
     model = lab.load_model(name)

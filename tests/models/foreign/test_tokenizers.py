@@ -238,6 +238,7 @@ _BESIDE: Mapping[str, tuple[Any, ...]] = {
 }
 
 
+@one_by_day
 @pytest.mark.parametrize("family", some(["bert", "roberta", "gpt2"], 2))
 @pytest.mark.parametrize("whole", [True, False], ids=["with tokenizer.json", "without"])
 def test_every_file_beside_the_tokenizer(copy_of: CopyOf, family: Family, whole: bool) -> None:

@@ -189,8 +189,8 @@ def test_a_first_sentence_of_one_token_is_not_emptied() -> None:
     assert set(walk(at)) == set(STEPS)
 
 
-def test_a_long_text_shows_its_first_sentences() -> None:
-    said = words(visit(PAGE, text="The word is here again. " * 200))
+def test_a_long_text_shows_its_first_sentences(offer: Offer) -> None:
+    said = words(visit(PAGE, model=offer("bert"), text="The word is here again. " * 200))
     assert "and you see the first 12" in said and "more sentences do not fit" in said
 
 

@@ -39,11 +39,6 @@ def these(values: Mapping[K, T], *by_day: K) -> dict[K, T]:
     return dict(values) if THOROUGH else {name: values[name] for name in by_day}
 
 
-def every_second(values: Sequence[T], start: int) -> list[T]:
-    """All values, or by day every second one: of two tests with the same values, each has the other half."""
-    return list(values) if THOROUGH else list(values[start % 2 :: 2])
-
-
 def examples(count: int) -> int:
     """So many examples of Hypothesis, or by day a third of them: the first ones, so always the same."""
     return count if THOROUGH else -(-count // 3)

@@ -76,6 +76,7 @@ def test_a_row_without_arcs_shows_all_its_words(lab: Lab, page: Page, query: dic
     expect(place).to_have_css("position", "static")  # several lines would cover too much of the page
 
 
+@at_night
 def test_the_radar_fills_its_place_and_no_name_covers_another_text(lab: Lab, page: Page) -> None:
     open_page(lab, page, "Head_specialization", step="Radar")
     if page.get_by_role("button", name="Show me", exact=True).count():

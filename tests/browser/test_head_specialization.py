@@ -1,4 +1,4 @@
-"""Head specialization in a browser: a click on the map of names, the radar, a survey that is cancelled and goes on."""
+"""Head specialization in a browser: names of relations, a survey that is cancelled and goes on."""
 
 from __future__ import annotations
 
@@ -13,20 +13,9 @@ from lab.lessons.head_specialization.relations import row_with_grammar
 from lab.ui import runs
 from tests.browser.harness import PHONE
 from tests.browser.stage import Stage, run
-from tests.browser.test_metrics_and_sentences import click_cell, open_step
-from tests.thorough import at_night
+from tests.browser.test_metrics_and_sentences import open_step
 
 PAGE = "/Head_specialization"
-HEADS = 12  # of each layer of the model that a visit begins with
-
-
-@at_night
-@pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
-def test_a_click_on_the_map_of_names_chooses_a_head(lab: Lab, page: Page) -> None:
-    """By day test_metrics_and_sentences.py clicks on such a map."""
-    open_step(lab, page, f"{PAGE}?step=Named+patterns")
-    click_cell(page, 2 * HEADS + 4)
-    page.wait_for_url(lambda url: "layer=3" in url and "head=5" in url)
 
 
 @pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)

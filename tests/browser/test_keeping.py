@@ -109,6 +109,7 @@ def start_afresh(page: Page, lab: Lab) -> None:
     wait_idle(page)
 
 
+@at_night
 def test_a_tab_that_is_open_brings_nothing_back_after_a_start_afresh(lab: Lab, page: Page) -> None:
     page.goto(lab.url + "/Feed-forward_and_LayerNorm?step=Neurons")
     wait_idle(page)

@@ -1,4 +1,4 @@
-"""The two lessons whose maps choose what is looked at: a click on a head, a click on two sentences."""
+"""A click on a map of heads chooses what is looked at; other tests click on cells by the helpers here."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
 from tests.browser.harness import BADGE, PHONE, wait_idle
-from tests.thorough import at_night
-
-SENTENCES = "The+dog+ran+to+the+park.+It+found+a+ball.+The+children+laughed."
 
 
 def open_step(lab: Lab, page: Page, address: str) -> None:
@@ -37,12 +34,3 @@ def test_a_click_on_the_map_of_heads_chooses_one(lab: Lab, page: Page) -> None:
     open_step(lab, page, "/Attention_metrics?step=The+six+numbers")
     click_cell(page, 2 * 12 + 3)
     expect(page).to_have_url(re.compile("layer=3.*head=4|head=4.*layer=3"))
-
-
-@at_night
-@pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
-def test_a_click_on_the_matrix_chooses_two_sentences(lab: Lab, page: Page) -> None:
-    open_step(lab, page, f"/Inter-sentence_attention?step=Matrix&text={SENTENCES}")
-    click_cell(page, 2 * 3 + 1)
-    expect(page.get_by_text(re.compile("entence 3 gives .* to sentence 2\\."))).to_be_visible()
-    assert "sentence=3" in page.url

@@ -13,6 +13,7 @@ from lab.lessons.a_task_of_your_own import trained_layer
 from lab.lessons.a_task_of_your_own.taught import LONGEST, MOST, VisitLabels
 from tests.charts.samples import HOSTILE
 from tests.pages.apptest import go, press, reveal, turn_to, visit, words, worked
+from tests.thorough import one_by_day
 
 PAGE = "11_A_task_of_your_own.py"
 MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
@@ -102,6 +103,7 @@ def test_one_label_only_and_empty_labels_are_said() -> None:
     assert any("needs a name" in each.value for each in at.warning)
 
 
+@one_by_day
 @pytest.mark.parametrize("model", MODELS)
 def test_the_last_layer_is_trained_and_what_it_costs_is_shown(model: str) -> None:
     at = trained(visit(PAGE, step="change-the-model", model=model))
@@ -121,6 +123,7 @@ def test_the_last_layer_is_trained_and_what_it_costs_is_shown(model: str) -> Non
     assert "It is least probable" not in said(at)
 
 
+@one_by_day
 @pytest.mark.parametrize("text", HOSTILE[:3])
 def test_hostile_texts(text: str) -> None:
     at = trained(visit(PAGE, text=text, step="change-the-model", model="lab-bert"))
@@ -163,6 +166,7 @@ def test_labels_are_text_and_what_no_model_can_read_is_left_out_and_said() -> No
 def test_what_a_page_showed_stays_when_its_layer_has_to_go(monkeypatch: pytest.MonkeyPatch) -> None:
     trained_layer._COPIES.clear()
     at = reveal(trained(visit(PAGE, step="Change the model", model="lab-bert")))
+    assert "37 capitals" not in said(at), "that was counted with the course's model"
     shown = next(each.value for each in at.markdown if "With the trained layer" in each.value)
     (copy,) = trained_layer._COPIES.values()
     layer = weakref.ref(copy.tuned)

@@ -104,8 +104,8 @@ def test_until_there_is_a_text_b_it_is_the_same_words() -> None:
     assert "the two texts of A, swapped" in said and quoted(f"{B} / {A}") in said
 
 
-def test_any_text_alone_has_something_to_be_compared_with() -> None:
-    at = visit(PAGE)
+def test_any_text_alone_has_something_to_be_compared_with(offer: Offer) -> None:
+    at = visit(PAGE, model=offer("bert"))
     for kind, (text, pair) in WALKED.items():
         at.text_area(key="text").set_value(text)
         at.text_input(key="pair").set_value(pair).run()

@@ -49,6 +49,7 @@ def read(at: AppTest) -> AppTest:
     return reveal(worked(at))
 
 
+@one_by_day
 @pytest.mark.parametrize("text", [TEXT, "a"])
 def test_gpt2_has_a_first_token_instead_of_cls(text: str, offer: Offer) -> None:
     name = offer("gpt2")

@@ -139,6 +139,7 @@ def _read(text: str, model: str) -> str:
     return text.partition(" [MASK]")[0] if model == "lab-gpt2" else text
 
 
+@one_by_day
 @pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-gpt2"])
 def test_with_a_single_sentence_every_step_is_alive(model: str) -> None:
     """The learner's sentence is one; the lesson shows the course's, says so, and leaves the text as it is."""
@@ -160,6 +161,7 @@ def test_the_example_can_be_taken_and_ones_own_text_ends_it() -> None:
     assert "no second sentence" not in words(at)
 
 
+@one_by_day
 @pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-gpt2"])
 def test_a_text_and_a_pair_are_compared_with_each_other(model: str) -> None:
     for given in ({}, {"text": FOLLOWS[0], "pair": FOLLOWS[1]}):
@@ -168,6 +170,7 @@ def test_a_text_and_a_pair_are_compared_with_each_other(model: str) -> None:
     assert "cannot compare" in words(open_step("pair-or-not", text="The dog ran home. " * 150))
 
 
+@one_by_day
 @pytest.mark.parametrize("pair", ["", "It sat."])
 def test_gpt2_looks_back_only(pair: str, offer: Offer) -> None:
     name = offer("gpt2")
@@ -186,8 +189,8 @@ def test_a_first_sentence_of_one_token_is_not_emptied() -> None:
     assert set(walk(at)) == set(STEPS)
 
 
-def test_a_long_text_shows_its_first_sentences() -> None:
-    said = words(visit(PAGE, text="The word is here again. " * 200))
+def test_a_long_text_shows_its_first_sentences(offer: Offer) -> None:
+    said = words(visit(PAGE, model=offer("bert"), text="The word is here again. " * 200))
     assert "and you see the first 12" in said and "more sentences do not fit" in said
 
 

@@ -17,7 +17,7 @@ from lab.toy.merges import MERGES
 from lab.toy.rules import RULES, SENTENCES
 from lab.ui.parameters import CONSTRUCTED, RANDOM, TOY, TOY_NUMBERS, TRAINED
 from tests.checkpoints import Family
-from tests.pages.apptest import ROOT, Offer, visit, walk, words
+from tests.pages.apptest import Offer, visit, walk, words
 from tests.pages.texts import EMPTY, LONG, ONE, PAIR, TEXTS
 from tests.sentences import CAT, FOLLOWS
 from tests.thorough import THOROUGH, one_by_day
@@ -34,7 +34,6 @@ SIZES: Mapping[str, dict[str, str]] = {
 # What a step asks or shows; before the first of them stands a sentence.
 SHOWN = ("radio", "vega_lite_chart", "plotly_chart", "arrow_data_frame", "dataframe", "latex", "metric")
 FRAME = ("After lesson", "Hugging Face", ":gray-badge", "This shows that the lab")
-every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
 READERS = [lesson for lesson in LESSONS if not all(step.own_words for step in lesson.steps)]
 TOYS = [
     (lesson, weights, size)
@@ -89,11 +88,6 @@ def look(at: AppTest, where: str) -> int:
         assert "<script" not in re.sub(r"\\.", "", words(at)), f"{where}, {step}"
         seen.append(step)
     return len(seen)
-
-
-@every_lesson
-def test_a_registered_lesson_has_a_page(lesson: Lesson) -> None:
-    assert (ROOT / lesson.page).is_file()
 
 
 @pytest.mark.parametrize(("kind", "family"), CASES if THOROUGH else [("harm", "gpt2"), ("emoji and arabic", "bert")])

@@ -15,7 +15,7 @@ from lab.toy.tasks import TASKS
 from lab.toy.training import Plan, chance
 from lab.ui.toys import watched
 from tests.pages.apptest import press, reveal, step_of, turn_to, visit, words
-from tests.thorough import at_night, one_by_day
+from tests.thorough import one_by_day
 
 pytestmark = pytest.mark.usefixtures("short")
 PAGE = "3_Self-attention.py"
@@ -165,9 +165,3 @@ def test_other_toys_are_told_how_to_get_there() -> None:
     next(button for button in at.button if "Trained live" in button.label).click().run()
     assert at.segmented_control(key="toy_weights").value == "Trained live"
     assert "Before training" in words(at)
-
-
-@at_night
-@pytest.mark.parametrize(("vocabulary", "length"), [("2", "2"), ("50", "32")])
-def test_corners_of_the_settings(vocabulary: str, length: str) -> None:
-    trained(toy_task=TASKS[3].name, toy_layers="2", toy_vocabulary=vocabulary, toy_length=length)

@@ -30,6 +30,7 @@ from lab.models.trace import trace
 from lab.models.twin import random_twin
 from lab.questions.asking import Spot
 from tests.sentences import STORY
+from tests.thorough import one_by_day
 
 TRAINED = ("lab-minilm", "lab-bert", "lab-gpt2")
 MODELS = (*TRAINED, "twin")
@@ -130,6 +131,7 @@ def test_the_question_is_about_a_mistake_and_the_counts_that_ship() -> None:
     assert question.options[question.answer].text == "They do not explain it"
 
 
+@one_by_day
 @pytest.mark.parametrize("name", MODELS)
 def test_the_two_charts_have_one_list_of_words(name: str) -> None:
     for prepared in offered(model(name))[:4]:

@@ -170,11 +170,6 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def mostly(part: float) -> str:
-    """Write a large share as a percentage, which is 100% only if the share is 1."""
-    return "more than 99%" if 0.995 <= part < 1 else f"{part:.0%}"
-
-
 def number_of(count: int, thing: str) -> str:
     """Count things: “1 head”, “3 heads”, “1,200 rows”; ``thing`` is one of them."""
     return f"{count:,} {thing}{'' if count == 1 else 's'}"

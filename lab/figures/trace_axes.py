@@ -10,8 +10,6 @@ from lab.models.trace import Trace
 
 QUERY, KEY = "Query (attends)", "Key (attended to)"
 WEIGHT = Scale("Weight", (0.0, 1.0))
-# The horizontal axis of what changes from the input to the last layer.
-STATES = "After layer (0 = before layer 1)"
 
 
 def tokens(traced: Trace, title: str = "Token", shown: slice = slice(0, None)) -> Axis:

@@ -262,13 +262,6 @@ def which_holds(id: str, prompt: str, why: str, outcomes: Mapping[str, bool], *,
     return shuffled(id, prompt, options) if mixed else Question(id, prompt, options)
 
 
-def rises_or_falls(change: float) -> dict[str, bool]:
-    """The possible outcomes of a change of a probability, for :func:`which_holds`."""
-    rises, falls = change > MARGIN, change < -MARGIN
-    same = not (rises or falls)
-    return {"It rises by more than 0.05": rises, "It stays within 0.05": same, "It falls by more than 0.05": falls}
-
-
 def ranked(
     id: str,
     prompt: str,

@@ -23,9 +23,6 @@ from lab.models.trace import Trace
 
 Array = NDArray[np.float32]
 
-# The divergence, in nats, of two rows that share no key.
-MOST_APART = math.log(2)
-
 
 @dataclass(frozen=True, eq=False)
 class HeadSum:

@@ -42,8 +42,6 @@ CONTENT_WORDS = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "ADV", "NUM"})
 PUNCTUATION = frozenset({"PUNCT"})
 # The dimensions that depend only on places and need no tags.
 UNTAGGED = frozenset({"cls", "long_range", "self"})
-# The dimensions that concern kinds of words.
-WORD_KINDS = frozenset({"function_words", "content_words", "punctuation", "entities"})
 FAR = 5  # tokens apart
 
 # Heads whose values differ by less than float32 rounding are tied.

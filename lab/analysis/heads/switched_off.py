@@ -28,21 +28,9 @@ from lab.models.ablation import ablate_each_head
 from lab.models.config import ModelConfig
 from lab.models.interventions import Head, Interventions
 from lab.models.memo import once
-from lab.models.trace import Trace, changed, swaps, trace_encoding
+from lab.models.trace import Trace, swaps, trace_encoding
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class HeadOff:
-    """The changes with one head off.
-
-    moved     (L+1, n), the distance that each token's vector moved, as a share of its length; 0 are the embeddings
-    logits    (vocabulary,) the logits at the chosen place, or None without a place
-    """
-
-    moved: Array
-    logits: Array | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,21 +50,6 @@ class EachHeadOff:
 def moved(plain: Tensor, after: Tensor) -> Array:
     """Return the relative distance ‖after − plain‖ / ‖plain‖ of each vector, (..., d) -> (...)."""
     return ((after - plain).norm(dim=-1) / plain.norm(dim=-1)).numpy().astype(np.float64)
-
-
-def without_head(trace: Trace, layer: int, head: int, to_mean: bool = False) -> Trace:
-    """Run ``trace`` again with one head off. Layers and heads count from 0."""
-    off = frozenset({(layer, head)})
-    return changed(trace, Interventions(mean_heads=off) if to_mean else Interventions(zero_heads=off))
-
-
-@once
-@torch.inference_mode()
-def head_off(trace: Trace, layer: int, head: int, place: int | None, to_mean: bool = False) -> HeadOff:
-    """Measure the changes that :func:`without_head` makes. ``place``, the token with the prediction, counts from 0."""
-    run = without_head(trace, layer, head, to_mean)
-    logits = None if place is None else run.logits(place)[0].numpy().astype(np.float64)
-    return HeadOff(moved(trace.hidden_states, run.hidden_states), logits)
 
 
 @once

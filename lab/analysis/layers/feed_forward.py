@@ -37,8 +37,8 @@ _ACTIVATION_NAMES = {"gelu": "GELU", "relu": "ReLU"}  # the other names all mean
 class NeuronSteps:
     """One neuron at one token: activation(x · w + b), times the gate if the neuron has one.
 
-    ``vector`` x, ``column`` w (the neuron's column of W_1) and their ``products`` are (d,). ``biased`` is false in a
-    model without biases, whose ``bias`` is 0.
+    ``vector`` x, ``column`` w (the neuron's column of W_1) and their ``products`` are (d,). In a model
+    without biases, ``bias`` is 0.
     """
 
     vector: Array
@@ -47,7 +47,6 @@ class NeuronSteps:
     bias: float
     activation: str
     gate: float | None = None
-    biased: bool = True
 
     @property
     def product(self) -> float:

@@ -36,9 +36,8 @@ SOFT_INK = themed("#4c505e", "#d5d7dd")
 PAPER = themed("#ffffff", "#0e1117")
 POSITIVE = themed("#2f71cb", "#52a0e7")
 NEGATIVE = themed("#bd5a1c", "#e8925a")
-# For drawings in HTML: the colour of a chosen part, and of the text on it. Their contrast is at least 4.5:1 in both
-# themes.
-CHOSEN, ON_CHOSEN = "light-dark(#225fb3, #7fb0f5)", "light-dark(#ffffff, #12151c)"
+# For drawings in HTML: the colour of a chosen part.
+CHOSEN = "light-dark(#225fb3, #7fb0f5)"
 # The colour of cells that do not exist. It is a flat colour, because Vega names a gradient by the page's address and
 # loses the gradient when the address changes.
 MASKED = "rgba(128, 132, 149, 0.3)"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -11,15 +10,12 @@ from lab.analysis.words import predictions
 from lab.analysis.words.masking import asked_next, masked_run, typed_masks
 from lab.analysis.words.predictions import Candidate, Prediction, word_of
 from lab.course.words import escaped, quoted
-from lab.figures.sentence_arcs import Looking, sentence
+from lab.figures.sentence_arcs import Looking
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui.page import OpenPage
-from lab.ui.sentence import show_row
 from lab.ui.shared import masking_controls
-
-_ASKED = "The model is asked about the orange blank."
 
 
 @dataclass(frozen=True)
@@ -88,16 +84,6 @@ def look(page: OpenPage, plain: Trace, of: Looking | None = None) -> PredictionV
         return None
     return PredictionView(
         page, plain, trace, hidden, chosen, place, predictions.masked_prediction(trace, plain.encoding, place)
-    )
-
-
-def blank_view(page: OpenPage, trace: Trace, place: int, of: Looking | None = None) -> PredictionView:
-    """A step's own sentence with its blank at ``place``; learners cannot change it. ``of`` draws the arcs of a head."""
-    hint = _ASKED if of is None else f"{_ASKED} The arcs show where this head looks from the blank."
-    call = partial(sentence, trace, place, of=of)
-    show_row(replace(call(), hidden=(place,), hint=hint), lambda query, key: None, call)
-    return PredictionView(
-        page, trace, trace, (place,), (), place, predictions.masked_prediction(trace, trace.encoding, place)
     )
 
 

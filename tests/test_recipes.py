@@ -193,12 +193,12 @@ def test_a_lesson_is_a_folder_two_lines_and_its_words(copy: Path, run: Run) -> N
     )
     (folder / "count.py").write_text(
         "import streamlit as st\n\nfrom lab.questions.asking import asks\n"
-        "from lab.questions.question import Option, Question, derivable\nfrom lab.ui.frame.header import idea\n\n"
+        "from lab.questions.question import Option, Question, derivable\nfrom lab.ui.screen import say\n\n"
         "@asks(basis=derivable('tokenization', 'tokens', 'the tokens'), hint='Count again.')\n"
         "def how_many(spot):\n    n = len(spot.trace)\n"
         "    options = tuple(Option(str(n + i), 'Counted.', correct=i == 0) for i in range(3))\n"
         "    return Question('how-many', f'How many tokens has {spot.trace.text}?', options)\n\n"
-        "def show(view):\n    idea('Count them.')\n    st.markdown(f'**{len(view.trace)}** tokens')\n",
+        "def show(view):\n    say('Count them.')\n    st.markdown(f'**{len(view.trace)}** tokens')\n",
         "utf-8",
     )
     (folder / "check.py").write_text(

@@ -120,8 +120,8 @@ def one_head(weights: Weights, *, causal: bool, threshold: float = 0.01) -> Cell
 
 # One value for each head, raw and corrected: two arrays (h,).
 Measured = tuple[Values, Values]
-# Writes a formula with the numbers of one head, as LaTeX: raw, or corrected if the second argument is true. Raises
-# ValueError if the corrected formula has no rows to compute with.
+# Writes a formula with the numbers of one head, as LaTeX that ends in "= value": raw, or corrected if the second
+# argument is true. Raises ValueError where the value is nan, because no row has more than one key.
 Fill = Callable[[Cells, bool], str]
 
 
@@ -250,6 +250,8 @@ def _deviations(cells: Weights) -> Values:
     return np.sqrt(np.vecdot(around, around).astype(np.float64) / cells.shape[1])
 
 
+# The six of Golshanrad & Faghih 2024, by which lesson 5 cites the paper, whatever else is in METRICS.
+PAPER = ("confidence_max", "confidence_avg", "spread", "sparsity", "distribution", "unevenness")
 METRICS = (
     Metric(
         "confidence_max", "Confidence (max)", _confidence_max, _fill_largest,

@@ -37,8 +37,8 @@ _ACTIVATION_NAMES = {"gelu": "GELU", "relu": "ReLU"}  # the other names all mean
 class NeuronSteps:
     """One neuron at one token: activation(x · w + b), times the gate if the neuron has one.
 
-    ``vector`` x, ``column`` w (the neuron's column of W_1) and their ``products`` are (d,). In a model
-    without biases, ``bias`` is 0.
+    ``vector`` x, ``column`` w (the neuron's column of W_1) and their ``products`` are (d,). In a model without
+    biases, ``bias`` is 0.
     """
 
     vector: Array
@@ -104,7 +104,7 @@ def neuron_steps(layer: LayerTrace, config: ModelConfig, token: int, neuron: int
     x = ffn_input(layer)[token].numpy().astype(np.float64)
     w = layer.weights.w_1[:, neuron].numpy().astype(np.float64)
     gate = None if layer.ffn_gate is None else float(layer.ffn_gate[token, neuron])
-    return NeuronSteps(x, w, x * w, float(layer.weights.b_1[neuron]), config.activation, gate, config.biases)
+    return NeuronSteps(x, w, x * w, float(layer.weights.b_1[neuron]), config.activation, gate)
 
 
 def most_active(layer: LayerTrace, token: int, k: int) -> list[int]:

@@ -38,7 +38,6 @@ from lab.models.trace import trace
 from lab.questions.asking import asks
 from lab.questions.question import Option, Question, derivable
 from lab.ui.drawing import code, draw
-from lab.ui.frame.header import idea
 from lab.ui.parameters import TAUGHT, TAUGHT_OWN
 from lab.ui.play import LessonRun
 from lab.ui.quiz.step_questions import ask_beside
@@ -66,7 +65,7 @@ def show(view: LessonRun) -> None:
     model, found = view.trace.model, chosen_split()
     whose = "sentences of your own" if found.own else "sentences of the lab with good and bad news"
     learned, tested = len(found.learned), len(found.tested)
-    idea(IDEA.format(learned=learned, count=learned + tested, whose=whose, tested=tested))
+    say(IDEA.format(learned=learned, count=learned + tested, whose=whose, tested=tested))
     if TAUGHT.chosen() == TAUGHT_OWN and not found.own:
         st.caption(f"You have too few of your own: {ENOUGH} of each label are needed (in “Teach it”).")
     now = show_with_trained(model, found, "changed", partial(changed, model, found))

@@ -60,7 +60,6 @@ from lab.questions.question import Option, Question, derivable
 from lab.ui import selection
 from lab.ui.components import mount
 from lab.ui.drawing import code, draw, file
-from lab.ui.frame.header import idea
 from lab.ui.parameters import TAUGHT, TAUGHT_LAB
 from lab.ui.play import LessonRun
 from lab.ui.quiz.step_questions import ask_beside
@@ -98,7 +97,7 @@ _FEW = 6  # sentences; with fewer to test it, a share means nothing
 
 def show(view: LessonRun) -> None:
     """Show the list with its labels on the left, and the score of the classifier on the right."""
-    idea(IDEA)
+    say(IDEA)
     lab = TAUGHT.choose("Sentences") == TAUGHT_LAB
     model = view.trace.model
     if lab:

@@ -27,7 +27,6 @@ from lab.models.trace import trace
 from lab.questions.asking import asks
 from lab.questions.question import Option, Question, bet
 from lab.ui.drawing import code, draw
-from lab.ui.frame.header import idea
 from lab.ui.play import LessonRun
 from lab.ui.quiz.step_questions import ask_beside
 from lab.ui.screen import caption, meaning, say
@@ -58,7 +57,7 @@ not good.*, [CLS] looks most at *good*, and without *not* the answer turns."""
 def show(view: LessonRun) -> None:
     """Show the answer without each word, beside the attention of [CLS]."""
     model, found = view.trace.model, chosen_split()
-    idea(IDEA)
+    say(IDEA)
     text = st.text_input("A sentence", example_of(found), max_chars=LONGEST)
     try:
         _show_cuts(model, found, text)

@@ -1,14 +1,12 @@
 """Lesson 5: Attention metrics. Each step is the file of its id; ``lesson.toml`` has their order and the fixed texts."""
 
 from lab.analysis.heads.metrics import METRICS
-from lab.course.words import in_words
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import HEAD, LAYER
 from lab.ui.play import Parts, at_one_head
 from lab.ui.shared.one_head import OneHead
 
 LESSON = "attention-metrics"
-MANY = in_words(len(METRICS))
 # The charts of all heads, in which a click chooses a head: the id of a metric follows.
 EVERY = "all-heads"
 _HEAD: dict[Parameter[int], str] = {LAYER: "q", HEAD: "k"}

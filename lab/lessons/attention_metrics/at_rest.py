@@ -26,9 +26,8 @@ from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.question import Option, Question, derivable
 from lab.ui.drawing import code, draw
-from lab.ui.frame.header import idea
 from lab.ui.quiz.step_questions import predict
-from lab.ui.screen import caption, meaning
+from lab.ui.screen import caption, meaning, say
 from lab.ui.shared.heads_off import may_run
 from lab.ui.shared.one_head import OneHead
 
@@ -58,7 +57,7 @@ POINTS = (
 
 def show(view: OneHead) -> None:
     """Show, for each head, how much it rests and what changes with the head at its mean."""
-    idea(IDEA.format(rest=resting_place(view.trace)))
+    say(IDEA.format(rest=resting_place(view.trace)))
     run, place, word = asked_of(view.trace)
     if keep_others(run) is None:
         st.info("This text has no other tokens. Write a longer text.", icon=":material/edit:")

@@ -19,7 +19,6 @@ from lab.models.trace import Trace
 from lab.questions.asking import Spot, asks
 from lab.questions.question import Option, Question, derivable
 from lab.ui.drawing import code, draw
-from lab.ui.frame.header import idea
 from lab.ui.quiz.step_questions import predict
 from lab.ui.screen import caption, meaning, say
 from lab.ui.shared.one_head import OneHead, show_sentence
@@ -42,7 +41,7 @@ _SHOWN = 10  # heads in the figure
 def show(view: OneHead) -> None:
     """Show one row and the rule on three weights; after the question, the heads with the sharpest rows."""
     show_sentence(view)
-    idea(IDEA)
+    say(IDEA)
     say(by_hand())
     if not predict(LESSON, at_how_many()):
         return

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from lab.analysis.heads import metrics
-from lab.analysis.heads.metrics import METRICS, Metric, Metrics, metrics_by_chance, one_head, trace_metrics
+from lab.analysis.heads.metrics import METRICS, PAPER, Metric, Metrics, metrics_by_chance, one_head, trace_metrics
 from lab.analysis.heads.one_row import attention_map
 from lab.analysis.heads.values import Values, is_causal
 from lab.analysis.ranks import rank_correlation
@@ -17,7 +17,7 @@ from lab.charts.cells.heatmap import Heatmap
 from lab.course.pages import bench_of
 from lab.course.words import capital, head_name
 from lab.figures.metric_figures import all_heads, by_length, unit
-from lab.lessons.attention_metrics import EVERY, LESSON, MANY
+from lab.lessons.attention_metrics import EVERY, LESSON
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.questions.asking import Spot, asks
@@ -29,10 +29,9 @@ from lab.ui.screen import caption, meaning, say, show_table, way_to
 from lab.ui.shared.metric_choice import choose_metric, choose_version, found, no_choice, threshold, uniform
 from lab.ui.shared.one_head import OneHead
 
-IDEA = (
-    "The number of tokens in effect is about one row. Golshanrad & Faghih (2024) describe the whole map of a head by "
-    f"{MANY} numbers."
-)
+IDEA = """
+The number of tokens in effect is about one row. Golshanrad & Faghih (2024) describe the whole map of a head by six
+numbers."""
 READING = """
 Sorted by each of these numbers, {head} is between places {first} and {last} of the {count} heads, counted from the
 lowest."""
@@ -107,14 +106,14 @@ def _show_card(view: OneHead, metric: Metric, corrected: bool) -> None:
 
 
 def alike(every: Metrics, corrected: bool) -> Values:
-    """Return the sizes of the rank correlations between the metrics over all heads, (M, M); nan: no order."""
-    values = [every.values(metric.id, corrected) for metric in METRICS]
+    """Return the sizes of the rank correlations between the paper's metrics over all heads, (6, 6); nan: no order."""
+    values = [every.values(id, corrected) for id in PAPER]
     return np.abs([[rank_correlation(one, other) for other in values] for one in values])
 
 
 def places(every: Metrics, head: Head, corrected: bool) -> list[int]:
-    """Return the place of a head among all heads by each metric, from 1, the lowest value."""
-    values = [every.values(metric.id, corrected) for metric in METRICS]
+    """Return the place of a head among all heads by each of the paper's metrics, from 1, the lowest value."""
+    values = [every.values(id, corrected) for id in PAPER]
     return [int((each < each[head]).sum()) + 1 for each in values]
 
 
@@ -127,7 +126,7 @@ def reading(every: Metrics, head: Head, corrected: bool) -> str:
 
 def story(every: Metrics, corrected: bool) -> str:
     """The written finding about the course's sentence."""
-    sizes, first = alike(every, corrected), [metric.id for metric in METRICS].index("confidence_max")
+    sizes, first = alike(every, corrected), PAPER.index("confidence_max")
     others = np.delete(np.delete(sizes, first, 0), first, 1)
     pairs, own = others[np.triu_indices(len(others), 1)], np.delete(sizes[first], first)
     return STORY.format(least=pairs.min(), high=own.max())

@@ -35,7 +35,6 @@ from lab.questions.asking import asks
 from lab.questions.question import Option, Question, derivable
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw
-from lab.ui.frame.header import idea
 from lab.ui.parameters import PE_BASE, PE_LENGTH, PE_WIDTH
 from lab.ui.screen import meaning, say, try_this
 
@@ -75,7 +74,7 @@ _COSINE = Scale("Cosine", (-1.0, 1.0), signed=True)
 
 def show(view: EmbeddingView) -> None:
     """Show how similar the vectors of two places are; behind clicks, the vectors and the formula of sinusoids."""
-    idea(IDEA)
+    say(IDEA)
     with sidebar.controls():
         length = PE_LENGTH.choose("Places", 8)
         width = PE_WIDTH.choose("Dimensions d of the sinusoids", 4)

@@ -20,7 +20,6 @@ from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.question import Option, Question, bet, derivable
 from lab.ui.drawing import code, draw
-from lab.ui.frame.header import idea
 from lab.ui.parameters import TEXT, TOKEN
 from lab.ui.quiz.step_questions import ask_beside
 from lab.ui.screen import meaning, say, try_this
@@ -45,7 +44,7 @@ _DAY = "Monday"
 def show(view: EmbeddingView) -> None:
     """Ask which word is like *france*; then show the words whose rows are most like the row of the chosen word."""
     trace = view.trace
-    idea(IDEA.format(word=view.word))
+    say(IDEA.format(word=view.word))
     show_sentence(trace, view.token)
     if not ask_beside(LESSON, None if view.of_toy else nearest_word()):
         return

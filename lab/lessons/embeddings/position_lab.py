@@ -27,7 +27,6 @@ from lab.questions.asking import asks
 from lab.questions.question import Option, Question, bet, derivable
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw
-from lab.ui.frame.header import idea
 from lab.ui.parameters import ORDER
 from lab.ui.quiz.step_questions import predict
 from lab.ui.screen import caption, meaning, say
@@ -61,7 +60,7 @@ _WORDS = 5
 def show(view: EmbeddingView) -> None:
     """Take the places away, and give the tokens another order."""
     trace = view.trace
-    idea(IDEA)
+    say(IDEA)
     if len(trace) < 2:
         st.info(ONE, icon=":material/edit:")
         return

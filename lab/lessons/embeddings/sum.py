@@ -30,7 +30,6 @@ from lab.questions.asking import asks
 from lab.questions.question import Option, Question, derivable
 from lab.ui import runs, selection, sidebar
 from lab.ui.drawing import code, draw, draw_cells
-from lab.ui.frame.header import idea
 from lab.ui.parameters import DIMENSION, SEGMENTS
 from lab.ui.quiz.step_questions import ask_beside
 from lab.ui.screen import meaning, say
@@ -61,7 +60,7 @@ _SOURCES = {"token": "the word", "position": "the place", "segment": "the segmen
 
 def show(view: EmbeddingView) -> Trace:
     """Show the vectors that are added for one token, with one dimension worked out. Returns the run on screen."""
-    idea(IDEA)
+    say(IDEA)
     view = _show_a_pair(view)
     pair = view.trace.model.config.segments > 1 and bool(view.trace.pair)
     if pair:

@@ -20,7 +20,6 @@ from lab.questions.asking import asks
 from lab.questions.question import Option, Question, derivable
 from lab.text.bundled import bundled_sentences
 from lab.ui.drawing import code
-from lab.ui.frame.header import idea
 from lab.ui.long_work import serial_of, unasked
 from lab.ui.parameters import LAYER, NEURON, TOKEN
 from lab.ui.screen import meaning, say, try_this
@@ -49,7 +48,7 @@ _OTHER = 4  # the layer, from 1, whose most selective neuron is offered
 def show(view: FeedForwardView) -> None:
     """Show the tokens of many texts that excite the chosen neuron most."""
     texts = toy_runs.texts(view.page.selection) if view.of_toy else bundled_sentences()
-    idea(IDEA.format(count=len(texts)))
+    say(IDEA.format(count=len(texts)))
     survey = look_in_texts(view, texts)
     if survey is None:
         return

@@ -19,10 +19,9 @@ from lab.models.batches import ProgressFunction
 from lab.models.encoding import BLANK, word_of
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
-from lab.ui.frame.header import idea
 from lab.ui.long_work import serial_of, unasked
 from lab.ui.parameters import NEURON
-from lab.ui.screen import meaning
+from lab.ui.screen import meaning, say
 from lab.ui.shared.prediction import cannot_predict
 from lab.ui.shared.prediction import look as look_at_place
 
@@ -45,7 +44,7 @@ _QUICK = 150
 
 def show(view: FeedForwardView) -> Trace | None:
     """Set one neuron to 0 at every token, and see the word in the blank change."""
-    idea(IDEA.format(layer=view.number))
+    say(IDEA.format(layer=view.number))
     if reason := cannot_predict(view.trace.model):
         st.info(reason, icon=":material/info:")
         return None

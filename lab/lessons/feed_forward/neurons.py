@@ -16,7 +16,6 @@ from lab.models import forward
 from lab.questions.asking import asks
 from lab.questions.question import Option, Question, derivable
 from lab.ui.drawing import code, draw
-from lab.ui.frame.header import idea
 from lab.ui.parameters import NEURON
 from lab.ui.screen import meaning, say
 
@@ -63,7 +62,7 @@ def show(view: FeedForwardView) -> None:
     if not NEURON.chosen():
         view = replace(view, neuron=int(np.abs(sums - _BENT).argmin()))
     function = activation_name(config.activation)
-    idea(IDEA.format(inner=config.ffn_width, width=config.width, token=view.name, function=function))
+    say(IDEA.format(inner=config.ffn_width, width=config.width, token=view.name, function=function))
     show_sentence(view)
     draw(view.figure(neuron_figures.activation), "activation")
     steps = neuron_steps(view.layer, config, view.token, view.neuron)

@@ -23,7 +23,6 @@ from lab.models.trace import Trace, trace_encoding
 from lab.questions.asking import asks
 from lab.questions.question import Option, Question, bet
 from lab.ui.drawing import code, draw
-from lab.ui.frame.header import idea
 from lab.ui.quiz.step_questions import ask_beside
 from lab.ui.screen import caption, meaning, say
 
@@ -55,7 +54,7 @@ _WORDS = 5
 
 def show(view: FeedForwardView) -> None:
     """Show the order of the parts of this layer, and the words at the blank with and without its network."""
-    idea(IDEA.format(token=view.name, layer=view.number))
+    say(IDEA.format(token=view.name, layer=view.number))
     show_sentence(view)
     picture, parts = st.columns(2, gap="large")
     with picture:

@@ -20,7 +20,6 @@ from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.question import Option, Question, derivable
 from lab.ui.drawing import code, draw
-from lab.ui.frame.header import idea
 from lab.ui.parameters import NORM
 from lab.ui.quiz.step_questions import ask_beside
 from lab.ui.screen import meaning, say
@@ -55,7 +54,7 @@ FIRST = " This first layer has no LayerNorm before attention: its input comes fr
 
 def show(view: FeedForwardView) -> None:
     """Draw how much each sublayer adds to each token, and what LayerNorm does to the sum."""
-    idea(IDEA)
+    say(IDEA)
     show_sentence(view)
     draw(partial(sublayer_figures.changes, view.trace, view.token), "changes")
     st.caption(CAPTION)

@@ -22,7 +22,6 @@ from lab.models.trace import Trace, trace
 from lab.text.bundled import bundled_sentences
 from lab.ui import selection
 from lab.ui.drawing import code, draw
-from lab.ui.frame.header import idea
 from lab.ui.parameters import SENSE
 from lab.ui.screen import meaning, say, try_this
 
@@ -36,7 +35,7 @@ def show(view: FeedForwardView) -> None:
         return
     selection.fit_name(SENSE, names, names[0])
     chosen = SENSE.buttons("Word", names, names[0])
-    idea(IDEA.format(word=chosen.lower(), first=WORDS[chosen].first))
+    say(IDEA.format(word=chosen.lower(), first=WORDS[chosen].first))
     texts, picture = st.columns(2, gap="large")
     with texts:
         st.markdown("\n".join(f"{number}. {text}" for number, text in enumerate(WORDS[chosen].sentences, start=1)))

@@ -32,9 +32,8 @@ from lab.models.trace import Trace, changed, trace_encoding
 from lab.questions.asking import asks
 from lab.questions.question import Option, Question, bet, derivable
 from lab.ui.drawing import code, draw
-from lab.ui.frame.header import idea
 from lab.ui.quiz.step_questions import predict
-from lab.ui.screen import caption, meaning, way_to
+from lab.ui.screen import caption, meaning, say, way_to
 from lab.ui.sentence import show_row
 from lab.ui.shared.heads_off import asked_for
 from lab.ui.shared.one_head import OneHead
@@ -86,7 +85,7 @@ def _show_verbs(view: OneHead, first: AskedVerb, found: tuple[Preferred, ...]) -
     """Show the first sentence, the question, and the form of the verb in all sentences without each head."""
     model, off = first.trace.model, np.stack([each.off for each in found])
     head = strongest(off)
-    idea(IDEA.format(head=head_name(head)))
+    say(IDEA.format(head=head_name(head)))
     hidden = () if model.config.causal else (first.place,)
     call = partial(sentence, first.trace, first.place, of=head)
     show_row(replace(call(), hidden=hidden, hint=_HINT), lambda query, key: None, call)

@@ -43,7 +43,6 @@ from lab.text.tags.token_tags import tagged as tagged_tokens
 from lab.toy.data import as_text
 from lab.ui import runs
 from lab.ui.drawing import code, draw
-from lab.ui.frame.header import idea
 from lab.ui.long_work import offer, serial_of
 from lab.ui.parameter_kinds import say_shortened, shorten
 from lab.ui.parameters import BUNDLED, MAX_CHARACTERS, MODE, SOURCE, TOY
@@ -60,7 +59,7 @@ _NAMES = "Names"
 
 def show(view: OneHead) -> None:
     """Show names and specialization, averaged over sentences."""
-    idea(IDEA)
+    say(IDEA)
     choose_part(view)
     found = look_for_survey(view)
     if found is None:

@@ -40,7 +40,6 @@ from lab.models.trace import Trace
 from lab.questions.asking import asks
 from lab.questions.question import Option, Question, bet
 from lab.ui.drawing import code, draw
-from lab.ui.frame.header import idea
 from lab.ui.quiz.step_questions import ask_beside
 from lab.ui.screen import meaning, say, say_more, show_table
 from lab.ui.shared.one_head import OneHead, show_sentence
@@ -90,7 +89,7 @@ DOES = {
 def show(view: OneHead) -> None:
     """Show the names that heads get on this text; ask for the cause, and show it; behind clicks, scores."""
     show_sentence(view)
-    idea(IDEA)
+    say(IDEA)
     choose_part(view)
     at, only_words = (view.layer.index, view.head), chosen_left_out(view)
     draw(partial(specialization_figures.named_heads, view.trace, *at, only_words), NAMED, clickable=True)

@@ -40,7 +40,6 @@ from lab.text.tags.token_tags import Tags
 from lab.toy.models import is_toy
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw_plotly
-from lab.ui.frame.header import idea
 from lab.ui.quiz.step_questions import ask_beside
 from lab.ui.screen import caption, meaning, say
 from lab.ui.shared.metric_choice import choose_version
@@ -70,7 +69,7 @@ _ONE, _ALL = "This head", "All heads of the layer"
 
 def show(view: OneHead) -> None:
     """Show the kind of each token and the radar of the head, ask what its rim means, and draw, folded, the formulas."""
-    idea(IDEA)
+    say(IDEA)
     tags = look_for_tags(view)
     if tags is None:
         return

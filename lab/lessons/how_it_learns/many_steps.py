@@ -32,7 +32,6 @@ from lab.toy.rules import Rule, rule_named
 from lab.toy.training import Plan, Snapshot, TrainingRun, chance, logits, train
 from lab.ui import runs
 from lab.ui.drawing import code, draw
-from lab.ui.frame.header import idea
 from lab.ui.parameters import MODE, TOY, TOY_RULE
 from lab.ui.play import LessonRun
 from lab.ui.quiz.step_questions import ask_beside
@@ -59,7 +58,7 @@ def show(view: LessonRun) -> None:
 
     watch = f"The blank of **{with_blank(words, place)}**, while the toy learns:"
     live = LiveTraining(plan, watch, stage, step_name(LESSON, "many-steps"))
-    idea(IDEA)
+    say(IDEA)
     run = live.train_if_asked()
     rule = rule_named(chosen[TOY_RULE])
     say(
@@ -217,7 +216,7 @@ def show_one_word_back(ask: Callable[[], bool]) -> None:
     ``ask`` returns whether the answer may be seen.
     """
     live = LiveTraining(PLAN, WATCH, lambda run: head_map(run.latest.model), step_name(LESSON, "many-steps"))
-    idea(ONE_BACK)
+    say(ONE_BACK)
     run = live.train_if_asked()
     live.offer(run)
     if run is None:

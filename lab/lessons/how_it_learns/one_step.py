@@ -22,7 +22,6 @@ from lab.toy.gradient_step import RATES, REACH, Slope, Weight, descent, sentence
 from lab.toy.rules import hidden_id
 from lab.toy.training import Plan
 from lab.ui.drawing import code, draw
-from lab.ui.frame.header import idea
 from lab.ui.play import LessonRun
 from lab.ui.quiz.step_questions import ask_beside
 from lab.ui.screen import meaning, say, say_more
@@ -48,7 +47,7 @@ _RATE, _WEIGHT = "_learning_rate", "_one_weight"
 def show(view: LessonRun) -> None:
     """Show the valley of one weight with its slope, then a step of all weights."""
     plan = toy_runs.blank_plan(view.page.selection)
-    idea(IDEA)
+    say(IDEA)
     _show_weight(plan)
     say(ALL)
     _show_rate(plan)

@@ -22,7 +22,6 @@ from lab.questions.asking import asks
 from lab.questions.question import Option, Question, derivable
 from lab.ui import selection
 from lab.ui.drawing import code, draw
-from lab.ui.frame.header import idea
 from lab.ui.parameters import WORD
 from lab.ui.screen import meaning, say
 from lab.ui.shared.prediction import PredictionView
@@ -47,7 +46,7 @@ mean."""
 
 def show(view: PredictionView) -> Trace:
     """Let the learner say which word is right, and show the loss on its curve; then the mean over the sentence."""
-    idea(IDEA)
+    say(IDEA)
     offered = _words(view)
     names = list(offered)
     selection.fit_name(WORD, names, names[0])

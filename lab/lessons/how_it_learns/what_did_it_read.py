@@ -25,7 +25,6 @@ from lab.questions.asking import asks
 from lab.questions.question import Option, Question, derivable
 from lab.ui import runs, selection
 from lab.ui.drawing import code, draw
-from lab.ui.frame.header import idea
 from lab.ui.parameters import GAP
 from lab.ui.play import LessonRun
 from lab.ui.screen import meaning, say, try_this
@@ -58,7 +57,7 @@ _NO_CAUSE = (
 def show(view: LessonRun) -> Trace | None:
     """Let the learner choose a prepared sentence, and show the counts beside the model's answer."""
     model = view.trace.model
-    idea(IDEA)
+    say(IDEA)
     names = sorted([each.text for each in offered(model)], key=lambda text: text != _FIRST)
     if not names:
         say("The vocabulary of this model has too few of the counted words. Choose another model in the sidebar.")

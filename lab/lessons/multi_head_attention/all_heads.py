@@ -10,11 +10,12 @@ from lab.charts.base.axes import Scale
 from lab.charts.cells.categories import word_grid
 from lab.charts.cells.grid import Texts
 from lab.charts.cells.heatmap import Heatmap
+from lab.course.pages import step_name
 from lab.course.sentences.looks import is_story_blank
 from lab.course.words import head_name, spoken
 from lab.figures.attention import other_words
 from lab.figures.trace_axes import layers_and_heads
-from lab.lessons.multi_head_attention import ROWS
+from lab.lessons.multi_head_attention import LESSON, ROWS
 from lab.models import forward
 from lab.models.trace import Trace
 from lab.questions.asking import Spot, asks
@@ -30,7 +31,7 @@ figure is a head: the token at which it looks most from {query}."""
 READING = "From {query}, {head} looks most at {first}: **{weight:.2f}**."
 STORY = """
 Read downwards: in layers 2 to 4, four heads look at *is*; in layer 5, four at *capital*; in layer 6, two at *france*.
-All others look most at [CLS], [SEP], the full stop, or the blank itself. The next step shows that heads that look at
+All others look most at [CLS], [SEP], the full stop, or the blank itself. **{join}** shows that heads that look at
 the same word can bring different things."""
 
 
@@ -42,7 +43,8 @@ def show(view: OneHead) -> None:
     draw(partial(favourites, view.trace, *at), ROWS, clickable=True)
     caption(f"{head_name(at[:2]).capitalize()} is outlined. Click a cell: its head draws the arcs above.")
     found = reading(view.spot)
-    meaning(f"{found} {STORY}" if is_story_blank(view.trace, view.query) else found)
+    story = STORY.format(join=step_name(LESSON, "join"))
+    meaning(f"{found} {story}" if is_story_blank(view.trace, view.query) else found)
     code(forward.split_heads, forward.project_qkv)
 
 

@@ -16,7 +16,6 @@ from lab.course.pages import step_name
 from lab.lessons.self_attention import LESSON
 from lab.models.forward import attend, attention_scores, mask, mix_values, scale
 from lab.ui.drawing import draw
-from lab.ui.frame.header import idea
 from lab.ui.quiz.done import awaits_answer
 from lab.ui.screen import meaning, say
 
@@ -44,7 +43,7 @@ _TOLERANCE = 0.01  # of a number that is filled in
 def show(_view: object) -> None:
     """Show attention for three tokens: the vectors, one row worked out, and one row to fill in."""
     found = worked_example()
-    idea(IDEA)
+    say(IDEA)
     left, right = st.columns([3, 2], vertical_alignment="center")
     with left:
         draw(partial(query_and_keys, _WORKED), "by-hand")

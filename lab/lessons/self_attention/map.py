@@ -8,6 +8,7 @@ import numpy as np
 
 from lab.analysis.heads.one_row import attention_map
 from lab.charts.base.figure import Figure
+from lab.course.pages import step_name
 from lab.course.words import named, spoken, told_apart
 from lab.figures import attention
 from lab.lessons.self_attention import LESSON
@@ -35,7 +36,7 @@ CLS = """
 up to 1, also if a head finds nothing to look for. Clark et al. (2019, §3.2) suppose that it then rests at [CLS] or
 [SEP]. (BERT was also trained to read from [CLS] whether a second text follows: lesson 9, **Next sentence**.)"""
 CAVEAT = """
-Where a head looks is not yet what arrives, and not yet what matters. The next step shows the one, lesson 4 the
+Where a head looks is not yet what arrives, and not yet what matters. **{build}** shows the one, lesson 4 the
 other."""
 
 
@@ -53,7 +54,7 @@ def show(view: OneHead) -> None:
         say_more(RESTING.format(least=math.floor(100 * least_at_marks(spot)) / 100))
     if view.trace.labels[0] == "[CLS]":
         say(CLS)
-    caption(CAVEAT)
+    caption(CAVEAT.format(build=step_name(LESSON, "build-a-row")))
     if view.trace.model.config.heads > 1:
         other = (view.head + 2) % view.trace.model.config.heads
         try_this("Another head of this layer: where does it look?", f"Head {other + 1}", {HEAD: other + 1})

@@ -9,6 +9,7 @@ import streamlit as st
 
 from lab.charts.tokens import token_tables
 from lab.charts.tokens.token_chips import encoding_chips, pre_token_chips
+from lab.course.pages import step_name
 from lab.course.sentences.looks import is_story
 from lab.course.words import quoted
 from lab.lessons.tokenization import LESSON
@@ -151,7 +152,7 @@ The text is cut into **pre-tokens**: letters, digits and other signs are separat
 after it**. No token crosses one of these cuts."""
 BPE = """
 {model} cuts words by **byte-pair encoding**, **BPE** for short: it starts with single bytes, and joins neighbours again
-and again (next step). A printable byte is written as itself, and every other byte as some other letter: a space as “Ġ”.
+and again (**{pieces}**). A printable byte is written as itself, and every other byte as some other letter: a space as “Ġ”.
 From lesson 2 on, the lab writes “␣” for it."""
 
 
@@ -215,7 +216,7 @@ def _show_stages(steps: WordPieceSteps) -> None:
 
 def _show_bytes(view: TokenizationView) -> None:
     """Explain why the model reads bytes, and which sign is written for each byte."""
-    say(BPE.format(model=view.model))
+    say(BPE.format(model=view.model, pieces=step_name(LESSON, "pieces")))
     word = choose_word(view.reading.words)
     if word is not None:
         show_table(token_tables.character_bytes_table(word.text), numbered=True)

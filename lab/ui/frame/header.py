@@ -17,7 +17,6 @@ from lab.course.words import escaped
 from lab.ui import parameters, progress_view, selection
 from lab.ui.address import absolute
 from lab.ui.parameters import STEP
-from lab.ui.screen import say
 
 
 @dataclass(frozen=True)
@@ -85,11 +84,6 @@ def say_time(where: DeltaGenerator, lesson: Lesson, step: str = "") -> None:
 def show_terms(terms: Sequence[Term]) -> None:
     """List these words with their meanings."""
     st.markdown("\n\n".join(map(_meaning, terms)))
-
-
-def idea(text: str) -> None:
-    """Say what the step is about, before any question or measurement."""
-    say(text)
 
 
 def _meaning(term: Term) -> str:

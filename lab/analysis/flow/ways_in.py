@@ -1,4 +1,4 @@
-"""The effect of cuts on the best word: token by token, and the ways in which a token's words reach the watched token.
+"""The effect of cuts on the best word, and the ways in which a token's words reach the watched token.
 
 A cut shows what happens without a way, and not where information is: a word that is not lost without one way may still
 be lost without two. So three cuts of a token are compared: of its direct way, of the ways around, and of both.
@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from lab.analysis.flow.cuts import Cuts, Way, cut_run
-from lab.analysis.heads.switched_off import Asked
-from lab.analysis.words.masking import asked_run, whole_words
-from lab.analysis.words.predictions import Candidate, candidates, prediction_at
+from lab.analysis.words.predictions import prediction_at
 from lab.models.memo import once
 from lab.models.trace import Trace
 
@@ -113,39 +111,3 @@ def effect(trace: Trace, watched: int, cuts: Cuts) -> CutEffect:
 def ways(trace: Trace, watched: int, token: int) -> Ways:
     """Return the effects of the three cuts of ``token``, with the errors of :func:`effect`."""
     return Ways(*(effect(trace, watched, Cuts().cut(token, way)) for way in (Way.DIRECT, Way.AROUND, Way.BOTH)))
-
-
-MOST = 10  # the most words that are cut off
-TOP = 4
-
-
-@dataclass(frozen=True)
-class CutOff:
-    """The words of a run in which one token (from 0) is cut off, or the plain run (None), and what has become of the
-    plain run's best word: its probability ``kept``."""
-
-    token: int | None
-    best: tuple[Candidate, ...]
-    kept: float
-
-
-def asked_of(trace: Trace) -> Asked | None:
-    """Return the run whose blank the model fills, by default with the last word hidden; None without such a place."""
-    found = None if trace.model.no_words else asked_run(trace)
-    return None if found is None else Asked(*found)
-
-
-def cut_off(asked: Asked) -> list[CutOff]:
-    """Run a text as it is, and then with each of its first words cut off from all other tokens."""
-    run, place = asked.run, asked.place
-    plain = prediction_at(run, place, None)
-    best = int(plain.logits.argmax())
-    words = [each for each in whole_words(run.encoding, range(len(run))) if each != place and run.labels[each].strip()]
-    if run.model.config.causal:
-        words = [each for each in words if 0 < each < place]
-    rows = []
-    for token in (None, *words[:MOST]):
-        after = run if token is None else cut_run(run, place, Cuts(((token, Way.BOTH),)))
-        found = prediction_at(after, place, None)
-        rows.append(CutOff(token, candidates(found, TOP, run.model.tokenizer), float(found.probabilities[best])))
-    return rows

@@ -1,10 +1,8 @@
-"""Switch heads off, or swap what they bring, and measure the changes; and the heads that rest.
+"""Switch heads off, and measure the changes in later layers and in the prediction; and the heads that rest.
 
 A head is off when its d_k numbers are replaced at the *input* of W_O, by 0 or by their mean over the text's tokens
 (Michel et al. 2019, §3). Zeroing d_k numbers of the *output* of W_O would instead remove coordinates to which all heads
 write.
-
-A swap replaces the input of W_O at one token for these heads only; queries, keys and all other tokens stay.
 
 A row of attention adds up to 1. Clark et al. (2019, §3.2) suppose that a head of BERT that finds nothing gives its
 weight to [SEP]; in GPT-2, it goes to the first token (Xiao et al. 2024, §3.1).
@@ -12,7 +10,6 @@ weight to [SEP]; in GPT-2, it goes to the first token (Xiao et al. 2024, §3.1).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,9 +23,8 @@ from lab.analysis.words.predictions import predictions
 from lab.models import forward
 from lab.models.ablation import ablate_each_head
 from lab.models.config import ModelConfig
-from lab.models.interventions import Head, Interventions
 from lab.models.memo import once
-from lab.models.trace import Trace, swaps, trace_encoding
+from lab.models.trace import Trace
 
 Array = NDArray[np.float64]
 
@@ -99,36 +95,6 @@ def multiplications(config: ModelConfig, n: int) -> float:
 def longest(config: ModelConfig, numbers: int) -> int:
     """Return the most tokens that a text may have if the vectors of all runs together may have ``numbers`` numbers."""
     return numbers // (config.layers * config.heads * config.width)
-
-
-@dataclass(frozen=True, eq=False)
-class Asked:
-    """A run, and the place (from 0) at which it predicts a word."""
-
-    run: Trace
-    place: int
-
-
-def swapped(own: Asked, other: Asked, heads: Iterable[Head]) -> Trace:
-    """Run ``own`` with what ``heads`` bring to its place taken from the place of ``other``."""
-    changes = Interventions(swaps=swaps(other.run, heads, own.place, other.place))
-    return trace_encoding(own.run.model, own.run.encoding, changes)
-
-
-def companions(run: Trace, layer: int, head: int, place: int, least: float) -> frozenset[Head]:
-    """Return the heads of a layer that look where ``head`` does: those that give its favourite at least ``least``.
-
-    The favourite is the token to which the head gives most from ``place``; the head itself is always among them.
-    """
-    rows = run.layer(layer).attention[:, place]
-    key = int(rows[head].argmax())
-    return frozenset({(layer, head), *((layer, each) for each in (rows[:, key] >= least).nonzero()[:, 0].tolist())})
-
-
-def others(run: Trace, heads: frozenset[Head]) -> frozenset[Head]:
-    """Return all other heads of the layers of ``heads``."""
-    layers = {layer for layer, _ in heads}
-    return frozenset((layer, head) for layer in layers for head in range(run.model.config.heads)) - heads
 
 
 def resting_share(trace: Trace) -> Values:

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from lab.analysis.flow.ways_in import asked_of, cut_off
+from lab.analysis.flow.cut_off import asked_of, cut_off
 from lab.analysis.heads import named, patterns
 from lab.analysis.heads.named import (
     MIXED,
@@ -23,7 +23,7 @@ from lab.analysis.heads.named import (
     with_places,
 )
 from lab.analysis.heads.patterns import PATTERNS, same_word_cases, trace_patterns
-from lab.analysis.heads.switched_off import Asked
+from lab.analysis.heads.swapping import Asked
 from lab.analysis.heads.values import Values
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lab.analysis.heads.switched_off import Asked, swapped
+from lab.analysis.heads.swapping import Asked, swapped
 from lab.course.words import escaped
 from lab.evidence import story
 from lab.lessons.multi_head_attention import LESSON

@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 import streamlit as st
 
-from lab.analysis.flow.ways_in import asked_of
-from lab.analysis.heads.switched_off import Asked, companions, others, swapped
+from lab.analysis.flow.cut_off import asked_of
+from lab.analysis.heads.swapping import Asked, companions, others, swapped
 from lab.analysis.words.in_blank import with_blank
 from lab.analysis.words.predictions import candidate, prediction_at
 from lab.charts.base.axes import Scale

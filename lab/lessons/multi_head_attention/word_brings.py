@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from lab.analysis.flow.ways_in import MOST, CutOff, asked_of, cut_off
-from lab.analysis.heads.switched_off import Asked
+from lab.analysis.flow.cut_off import MOST, CutOff, asked_of, cut_off
+from lab.analysis.heads.swapping import Asked
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.cells.categories import word_grid
 from lab.charts.cells.grid import Texts

@@ -152,8 +152,8 @@ The text is cut into **pre-tokens**: letters, digits and other signs are separat
 after it**. No token crosses one of these cuts."""
 BPE = """
 {model} cuts words by **byte-pair encoding**, **BPE** for short: it starts with single bytes, and joins neighbours again
-and again (**{pieces}**). A printable byte is written as itself, and every other byte as some other letter: a space as “Ġ”.
-From lesson 2 on, the lab writes “␣” for it."""
+and again (**{pieces}**). A printable byte is written as itself, and every other byte as some other letter: a space as
+“Ġ”. From lesson 2 on, the lab writes “␣” for it."""
 
 
 def show_spellings(view: TokenizationView) -> None:

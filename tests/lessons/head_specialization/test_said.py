@@ -16,7 +16,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 import lab
 from lab.analysis.heads.named import ORDERS, followed, with_places
 from lab.analysis.heads.specialization import SPECIALIZATIONS, specialization
-from lab.analysis.heads.switched_off import Asked
+from lab.analysis.heads.swapping import Asked
 from lab.course.sentences.examples import ATTRACTIONS
 from lab.course.sentences.looks import STORY_TEXT
 from lab.evidence.kind_rules import shipped as rules

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 import lab
-from lab.analysis.heads.switched_off import Asked, companions, others
+from lab.analysis.heads.swapping import Asked, companions, others
 from lab.course.sentences.looks import STORY_TEXT, is_story_blank
 from lab.evidence import story
 from lab.lessons.multi_head_attention import (

@@ -168,6 +168,8 @@ def said_of_step(found: StepTaken) -> str:
         return f"{told} This rate is too large: the step jumps over the valley and lands higher up."
     if found.rate < found.best:
         return f"{told} A larger rate would get further in one step."
+    if found.rate == RATES[-1] == found.best:
+        return f"{told} No smaller rate gets as far in one step."
     return f"{told} A {'larger rate would do worse' if found.rate == found.best else 'smaller rate would do better'}."
 
 

@@ -12,7 +12,7 @@ biases are not 0, attention is not uniform, so that a forward pass that forgets 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -25,6 +25,17 @@ if TYPE_CHECKING:
 
 Family = Literal["bert", "bert-headless", "distilbert", "roberta", "electra", "gpt2", "modernbert"]
 FAMILIES: tuple[Family, ...] = get_args(Family)
+# The tiny checkpoint of each family that the lab reads; one with the fields and code of another takes that one's.
+CHECKPOINT_OF: Mapping[str, Family] = {
+    "bert": "bert",
+    "roberta": "roberta",
+    "electra": "electra",
+    "distilbert": "distilbert",
+    "gpt2": "gpt2",
+    "modernbert": "modernbert",
+    "xlm-roberta": "roberta",
+    "camembert": "roberta",
+}
 
 LAYERS = 2
 WIDTH = 32

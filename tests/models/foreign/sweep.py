@@ -16,7 +16,7 @@ import lab
 from lab.models.config import CheckpointError
 from lab.models.encoding import TextError
 from lab.models.loading import LoadedModel
-from tests.checkpoints import CORPUS
+from tests.checkpoints import CHECKPOINT_OF, CORPUS
 
 # Upper case, an accent, a word that no vocabulary has whole, a sign that none has, a special token that somebody typed.
 TEXT, PAIR = "The unhappily Café 🙂 doesn't wait for the cat.", "A second one, [MASK] 3 words long."
@@ -53,7 +53,7 @@ def _places(folder: Path, family: str) -> int:
     """Return how many tokens Hugging Face's module of a folder can read."""
     config = CONFIG_MAPPING[family].from_pretrained(folder)
     rows: int = config.max_position_embeddings
-    return rows - config.pad_token_id - 1 if family in ("roberta", "xlm-roberta", "camembert") else rows
+    return rows - config.pad_token_id - 1 if CHECKPOINT_OF[family] == "roberta" else rows
 
 
 def _compared(

@@ -18,23 +18,12 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 from lab.models.families.family import ONLY
 from lab.models.families.registry import FAMILIES
-from tests.checkpoints import Family
+from tests.checkpoints import CHECKPOINT_OF
 from tests.conftest import TinyCheckpoint
 from tests.models.folders import change_config
 from tests.models.foreign.sweep import refusal
 from tests.thorough import some
 
-# The tiny checkpoint of each family; RoBERTa's serves for the two families that have its classes.
-_TINY: Mapping[str, Family] = {
-    "bert": "bert",
-    "roberta": "roberta",
-    "electra": "electra",
-    "distilbert": "distilbert",
-    "gpt2": "gpt2",
-    "modernbert": "modernbert",
-    "xlm-roberta": "roberta",
-    "camembert": "roberta",
-}
 # Another value for each field that decides no number.
 _OTHER: Mapping[str, Any] = {
     "transformers_version": "99.0",
@@ -157,8 +146,8 @@ _UNKNOWN: tuple[Mapping[str, Any], ...] = (
 
 
 def _folder(tiny: TinyCheckpoint, root: Path, family: str) -> Path:
-    folder = Path(shutil.copytree(tiny(_TINY[family]), root / family))
-    if family != _TINY[family]:
+    folder = Path(shutil.copytree(tiny(CHECKPOINT_OF[family]), root / family))
+    if family != CHECKPOINT_OF[family]:
         change_config(folder, model_type=family, architectures=...)
     return folder
 
@@ -198,12 +187,16 @@ def test_a_harmless_field_changes_no_number(
 def _deciding() -> Iterator[tuple[str, str, Any]]:
     for family, known in FAMILIES.items():
         read, only, _ = known.fields
-        twin = family in ("xlm-roberta", "camembert")  # with RoBERTa's fields and code: a few values suffice
+        twin = CHECKPOINT_OF[family] != family  # with the fields and code of another one: a few values suffice
         for name in sorted(read & _fields(family)):
             others = tuple(ACT2FN) if name == known.settings.activation else _READ.get(name, ())
             yield from ((family, name, value) for value in (others[:2] if twin else (*others, *_WRONG)))
         if not twin:
             yield from ((family, name, value) for name in sorted(only & _fields(family)) for value in (True, *_WRONG))
+
+
+def test_every_family_has_a_tiny_checkpoint() -> None:
+    assert CHECKPOINT_OF.keys() == FAMILIES.keys()
 
 
 @pytest.mark.parametrize("family", some([*FAMILIES], 3))

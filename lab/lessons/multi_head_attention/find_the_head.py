@@ -29,19 +29,19 @@ BY_LEARNER = "**Found.** "
 NOBODY = "{told} **No head of this model does more than {most:.2f} here.**"
 BLOCKS = "The text has {n} tokens, so each cell shows the largest weight of a block of {block} × {block}."
 _SHOWN = "_target_shown"  # the head that the lab has shown
-LEAST = 0.5  # a head that gives the token before at least this share, on average, is found
+LOOKS_BACK = 0.5  # a head that gives the token before at least this share, on average, is found
 
 
 def show(view: OneHead) -> None:
     """Show the maps of a layer, and say whether the chosen head is the one that was wanted."""
     trace = view.trace
-    say(IDEA.format(least=LEAST, layer=view.layer.index + 1))
+    say(IDEA.format(least=LOOKS_BACK, layer=view.layer.index + 1))
     found, told = verdict(trace, (view.layer.index, view.head))
     with st.container(border=True, key="verdict", horizontal=True, vertical_alignment="center"):
         by_learner = found and st.session_state.get(_SHOWN) != (view.layer.index, view.head)
         say(f":material/{'check' if found else 'search'}: {BY_LEARNER * by_learner}{told}")
         scores = one_back(trace)
-        if not found and scores.max() >= LEAST:
+        if not found and scores.max() >= LOOKS_BACK:
             best = np.unravel_index(int(scores.argmax()), scores.shape)
             st.button("Show me", key="_show_target", type="tertiary", on_click=_choose, args=best)
     call = partial(attention.all_heads, trace, view.layer.index, view.head, view.query)
@@ -62,9 +62,9 @@ def verdict(trace: Trace, head: Head) -> tuple[bool, str]:
     """Return whether a head looks one token back, and a sentence about it, which also says if no head does."""
     scores = one_back(trace)
     told, most = TOLD.format(head=head_name(head), score=float(scores[head])), float(scores.max())
-    if most < LEAST:
+    if most < LOOKS_BACK:
         return False, NOBODY.format(told=told, most=most)
-    found = bool(scores[head] >= LEAST)
+    found = bool(scores[head] >= LOOKS_BACK)
     return found, FOUND.format(told=told) if found else told
 
 

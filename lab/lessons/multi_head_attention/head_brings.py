@@ -81,7 +81,7 @@ def show(view: OneHead) -> Trace | None:
     shares = listed([f"{row[each]:.2f} in {layer + 1}-{each + 1}" for _, each in sorted(heads)])
     say(
         IDEA.format(
-            heads=named(heads),
+            heads=heads_in_short(heads),
             key=favourite,
             query=query,
             shares=shares,
@@ -92,21 +92,21 @@ def show(view: OneHead) -> Trace | None:
         )
     )
     show_asked(own.run, own.place)
-    _show_a_look(own, key)
+    _offer_a_look_at_a_word(own, key)
     if not predict(LESSON, two_heads_swapped()):
         return own.run
     other = _choose_other(view)
     if other is None:
         return own.run
     found = brought(own, other, heads)
-    if found.own == found.other:
-        say(SAME.format(word=quoted(found.own)))
+    if found.own_word == found.other_word:
+        say(SAME.format(word=quoted(found.own_word)))
         return own.run
-    _show_both_words(own, other, (layer, head))
+    _show_both_words(own, other, (layer, head), found)
     told = story.known(view.trace.model)
     if is_story(view.trace) and told is not None:
-        meaning(f"{reading(found)} {STORY}" if found.other == "moscow" else reading(found))
-        say_more(from_the_list(told))
+        meaning(f"{reading(found)} {STORY}" if found.other_word == "moscow" else reading(found))
+        say_more(of_swaps(told))
         say_more(removed(found, told))
     else:
         meaning(reading(found))
@@ -115,7 +115,7 @@ def show(view: OneHead) -> Trace | None:
     return own.run
 
 
-def _show_a_look(own: Asked, key: int) -> None:
+def _offer_a_look_at_a_word(own: Asked, key: int) -> None:
     """If the head looks most at a mark (the token ``key``), offer the head that looks most at another word."""
     special = own.run.encoding.special
     if not special[key] or all(special):
@@ -136,85 +136,94 @@ def looks_at_a_word(own: Asked) -> tuple[int, int, int]:
     return int(layer), int(head), int(word)
 
 
-def _show_both_words(own: Asked, other: Asked, at: Head) -> None:
+def _show_both_words(own: Asked, other: Asked, at: Head, found: SwapOutcome) -> None:
     call = partial(one_word, own.run, other.run, (own.place, other.place), at)
     left, right = st.columns(2)
     with left:
-        draw(partial(call, "own"), "own-word")
+        draw(_bars(found, "own"), "own-word", again=partial(call, "own"))
     with right:
-        draw(partial(call, "other"), "other-word")
+        draw(_bars(found, "other"), "other-word", again=partial(call, "other"))
 
 
 @dataclass(frozen=True)
-class Swapped:
-    """The probabilities of two words, each the best of its own sentence, in one run: (own, other)."""
+class TwoWords:
+    """The probabilities, in one run, of the best word of its own sentence and of the best word of the other one."""
 
-    name: str
     own: float
     other: float
 
 
 @dataclass(frozen=True)
-class Brought:
-    """What heads bring: the two words, and their probabilities in each run.
+class SwapOutcome:
+    """What becomes of two words, each the best of its sentence, if ``heads`` are changed at the place of the first.
 
-    ``rows`` are the run as it is, with the heads from the other sentence, with the other heads of the layer from there,
-    and with the heads at zero and at their mean.
+    In the run as it is; with the heads from the other sentence, or the ``rest`` of their layer from there; and with the
+    heads at zero, or at their mean over the sentence.
     """
 
     heads: frozenset[Head]
     rest: int
-    own: str
-    other: str
-    rows: tuple[Swapped, ...]
+    own_word: str
+    other_word: str
+    plain: TwoWords
+    heads_swapped: TwoWords
+    rest_swapped: TwoWords
+    at_zero: TwoWords
+    at_mean: TwoWords
 
 
-def brought(own: Asked, other: Asked, heads: frozenset[Head]) -> Brought:
+def brought(own: Asked, other: Asked, heads: frozenset[Head]) -> SwapOutcome:
     """Swap and remove what ``heads`` bring to the place of ``own``."""
     rest = others(own.run, heads)
     best = [int(prediction_at(each.run, each.place, None).logits.argmax()) for each in (own, other)]
-    each = {
-        "as it is": own.run,
-        "heads swapped": swapped(own, other, heads),
-        "others swapped": swapped(own, other, rest),
-        "heads at zero": changed(own.run, Interventions(zero_heads=heads)),
-        "heads at mean": changed(own.run, Interventions(mean_heads=heads)),
-    }
-    rows = []
-    for name, run in each.items():
+
+    def in_run(run: Trace) -> TwoWords:
         p = prediction_at(run, own.place, None).probabilities
-        rows.append(Swapped(name, float(p[best[0]]), float(p[best[1]])))
+        return TwoWords(float(p[best[0]]), float(p[best[1]]))
+
     plain = prediction_at(own.run, own.place, None)
     words = [candidate(plain, token, own.run.model.tokenizer).word for token in best]
-    return Brought(heads, len(rest), words[0], words[1], tuple(rows))
+    return SwapOutcome(
+        heads,
+        len(rest),
+        words[0],
+        words[1],
+        plain=in_run(own.run),
+        heads_swapped=in_run(swapped(own, other, heads)),
+        rest_swapped=in_run(swapped(own, other, rest)),
+        at_zero=in_run(changed(own.run, Interventions(zero_heads=heads))),
+        at_mean=in_run(changed(own.run, Interventions(mean_heads=heads))),
+    )
 
 
-def named(heads: frozenset[Head]) -> str:
-    """Name heads shortly, by layer and number from 1: "6-4 and 6-6"."""
+def heads_in_short(heads: frozenset[Head]) -> str:
+    """Name heads by layer and number from 1: "6-4 and 6-6"."""
     return listed([f"{layer + 1}-{head + 1}" for layer, head in sorted(heads)])
 
 
-def reading(found: Brought) -> str:
+def reading(found: SwapOutcome) -> str:
     """Say what becomes of both words if the heads, or the others, come from the other sentence."""
-    plain, two, rest, *_ = found.rows
+    plain, two, rest = found.plain, found.heads_swapped, found.rest_swapped
     return READING.format(
-        heads=named(found.heads), own=quoted(found.own), other=quoted(found.other), before=plain.own, left=two.own,
-        far=plain.other, near=two.other, count=found.rest, kept=rest.own, stays=rest.other,
+        heads=heads_in_short(found.heads), own=quoted(found.own_word), other=quoted(found.other_word),
+        before=plain.own, left=two.own, far=plain.other, near=two.other, count=found.rest, kept=rest.own,
+        stays=rest.other,
     )  # fmt: skip
 
 
-def from_the_list(found: story.CourseStory) -> str:
+def of_swaps(found: story.CourseStory) -> str:
     """Say what the swaps do in all pairs of countries of the fixed list."""
     two, rest = found.change("heads at country"), found.change("other heads of their layer")
     counts = {"count": len(found.named), "pairs": two.pairs}
     return LIST.format(**counts, other=two.other, own=rest.own)
 
 
-def removed(found: Brought, told: story.CourseStory) -> str:
+def removed(found: SwapOutcome, told: story.CourseStory) -> str:
     """Say what becomes of the word without the heads, in both ways, here and in the fixed list."""
-    *_, zero, mean = found.rows
     zeros, means = (told.first_after(f"heads at country, {way}") for way in ("at zero", "at their mean"))
-    return REMOVED.format(zero=zero.own, mean=mean.own, count=len(told.named), zeros=zeros, means=means)
+    return REMOVED.format(
+        zero=found.at_zero.own, mean=found.at_mean.own, count=len(told.named), zeros=zeros, means=means
+    )
 
 
 @asks(
@@ -286,10 +295,21 @@ def one_word(own: Trace, other: Trace, places: tuple[int, int], at: Head, which:
     ``places`` are the blanks of both sentences; the heads look where the head ``at`` does.
     """
     heads = companions(own, *at, places[0], LEAST)
-    found = brought(Asked(own, places[0]), Asked(other, places[1]), heads)
-    values = [getattr(row, which) for row in found.rows]
-    title, scale = f"Probability of {getattr(found, which)}", Scale("Probability", (0.0, 1.0), ".2f")
-    return bars([row.name for row in found.rows], values, scale, title=title, highlight=(0, 1, 2))
+    return _bars(brought(Asked(own, places[0]), Asked(other, places[1]), heads), which)
+
+
+def _bars(found: SwapOutcome, which: Literal["own", "other"]) -> Figure:
+    runs = {
+        "as it is": found.plain,
+        "heads swapped": found.heads_swapped,
+        "others swapped": found.rest_swapped,
+        "heads at zero": found.at_zero,
+        "heads at mean": found.at_mean,
+    }
+    word = found.own_word if which == "own" else found.other_word
+    values = [each.own if which == "own" else each.other for each in runs.values()]
+    title, scale = f"Probability of {word}", Scale("Probability", (0.0, 1.0), ".2f")
+    return bars(list(runs), values, scale, title=title, highlight=(0, 1, 2))
 
 
 def _choose_other(view: OneHead) -> Asked | None:

@@ -78,7 +78,7 @@ def show(view: OneHead) -> Trace | None:
     if is_story(view.trace) and told is not None:
         meaning(f"{found} {STORY}")
         say_more(links(told))
-        say_more(from_the_list(told))
+        say_more(of_cuts(told))
     else:
         meaning(found)
     caption(CAVEAT + MARKS * is_story(view.trace))
@@ -113,7 +113,7 @@ def links(found: story.CourseStory) -> str:
     return LINKS.format(verb=verb.probabilities[0], capital=capital.probabilities[0], **numbers)
 
 
-def from_the_list(found: story.CourseStory) -> str:
+def of_cuts(found: story.CourseStory) -> str:
     """Say what the cuts do in the sentences about the countries of the fixed list."""
     verbs = sum(row.best == "is" for row in found.removed if row.change == "is cut off from everybody")
     kinds = found.first_after("capital cut off from everybody")

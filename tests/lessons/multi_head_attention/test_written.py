@@ -149,14 +149,14 @@ def test_what_is_left_without_a_word(france: Trace) -> None:
 
 
 @pytest.fixture(scope="module")
-def brought(france: Trace) -> head_brings.Brought:
+def brought(france: Trace) -> head_brings.SwapOutcome:
     russia = lab.trace(france.model, RUSSIA)
     heads = companions(france, 5, 3, BLANK, head_brings.LEAST)
     assert heads == {(5, 3), (5, 5)} and len(others(france, heads)) == 10
     return head_brings.brought(Asked(france, BLANK), Asked(russia, BLANK), heads)
 
 
-def test_the_swap_and_both_removals(brought: head_brings.Brought) -> None:
+def test_the_swap_and_both_removals(brought: head_brings.SwapOutcome) -> None:
     kept: list[Tensor] = []
     with context(lambda x: kept.append(x) or x):  # type: ignore[func-returns-value]
         run(RUSSIA)
@@ -180,23 +180,23 @@ def test_the_swap_and_both_removals(brought: head_brings.Brought) -> None:
         lambda x: removed(x, False),
         lambda x: removed(x, True),
     ]
-    assert (brought.own, brought.other) == ("paris", "moscow")
-    for row, change in zip(brought.rows, changes, strict=True):
+    assert (brought.own_word, brought.other_word) == ("paris", "moscow")
+    plain, two_heads, ten_heads = brought.plain, brought.heads_swapped, brought.rest_swapped
+    for row, change in zip((plain, two_heads, ten_heads, brought.at_zero, brought.at_mean), changes, strict=True):
         with context(change):
             out = run(STORY_TEXT)
         theirs = probability(out, "paris"), probability(out, "moscow")
         assert (row.own, row.other) == pytest.approx(theirs, abs=1e-4)
-    plain, two_heads, ten_heads, *_ = brought.rows
     assert round(ten_heads.other, 4) == 0.0002
     assert two_heads.other > 0.5 and two_heads.own < 0.005 and ten_heads.own > 0.3 and ten_heads.other < 0.005
     assert plain.own == pytest.approx(0.38, abs=0.005) and ten_heads.own == pytest.approx(0.32, abs=0.005)
 
 
-def test_the_fixed_list_is_told_as_it_ships(france: Trace, brought: head_brings.Brought) -> None:
+def test_the_fixed_list_is_told_as_it_ships(france: Trace, brought: head_brings.SwapOutcome) -> None:
     told = story.known(france.model)
     assert told is not None
     two, ten = told.change("heads at country"), told.change("other heads of their layer")
-    said = " ".join(head_brings.from_the_list(told).split())
+    said = " ".join(head_brings.of_swaps(told).split())
     assert f"capitals of {len(told.named)} countries" in said and f"make {two.pairs:,} pairs" in said
     assert f"first in {two.other:,} of them" in said
     assert f"first in {ten.own:,}, though often with less than half of its probability" in said and ten.left < 0.5
@@ -204,7 +204,7 @@ def test_the_fixed_list_is_told_as_it_ships(france: Trace, brought: head_brings.
     zero, mean = (told.first_after(f"heads at country, {way}") for way in ("at zero", "at their mean"))
     assert f"in {zero} at zero, and in {mean} at the mean" in head_brings.removed(brought, told) and 2 * zero < mean
     verbs = [row.best for row in told.removed if row.change == "is cut off from everybody"]
-    listed = " ".join(word_brings.from_the_list(told).split())
+    listed = " ".join(word_brings.of_cuts(told).split())
     assert f"{len(told.countries)} countries; the model names the capital of {len(told.named)}." in listed
     assert f"into the blank in {verbs.count('is')} if *is*" in listed and "and *athens* comes first" in listed
 

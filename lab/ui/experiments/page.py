@@ -70,9 +70,11 @@ class ExperimentPage(OpenPage):
 def play(id: str, experiment: Experiment[Any]) -> None:
     """Draw the page of the experiment with this id, and prove the run that it shows."""
     page = open_experiment(id)
-    trace = show(page, experiment)
+    # Looked up once: a run that ends while the page is drawn shows its result in the next run of the page.
+    found = experiment.measurement.known(page.model())
+    trace = show(page, experiment, found)
     with st.expander("How it is tested", icon=":material/science:"):
-        _show_method(page.record, experiment, page.model())
+        _show_method(page.record, experiment, page.model(), found)
     page.finish()
     if trace is not None:
         page.prove(trace)
@@ -89,10 +91,9 @@ def open_experiment(id: str) -> ExperimentPage:
     return page
 
 
-def show(page: ExperimentPage, experiment: Experiment[Any]) -> Trace | None:
-    """Draw what can be seen of the experiment now; returns one of its runs, for the badge."""
+def show(page: ExperimentPage, experiment: Experiment[Any], found: Any | None) -> Trace | None:
+    """Draw what can be seen of the experiment now, with its result if there is one; return a run, for the badge."""
     model, measurement, record = page.model(), experiment.measurement, page.record
-    found = measurement.known(model)
     if found is None and (reason := measurement.untestable(model)):
         experiment.show_untestable(model, reason)
         return None
@@ -136,14 +137,13 @@ def _show_result(experiment: Experiment[Any], model: LoadedModel, found: Any) ->
     code(*experiment.code)
 
 
-def _show_method(record: ExperimentRecord, experiment: Experiment[Any], model: LoadedModel) -> None:
+def _show_method(record: ExperimentRecord, experiment: Experiment[Any], model: LoadedModel, found: Any | None) -> None:
     """Say how the claim is tested, what would count against it, and after the bet the rule and the numbers’ origin."""
     if told := experiment.method(model):
         st.markdown(f"**The test.** {record.test} {told}")
     st.markdown(f"**What would count against it.** {record.against}")
     if told := record.disclosed.get(model.id, ""):
         st.markdown(f"**What the training has to do with it.** {told}")
-    found = experiment.measurement.known(model)
     if found is None or not is_predicted(_name(experiment, model)):
         return
     given = rule_of(line.judged.verdict for line in experiment.claims(found))

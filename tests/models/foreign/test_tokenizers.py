@@ -86,7 +86,7 @@ def _change(path: Path, **settings: Any) -> None:
 
 @pytest.mark.parametrize("family", some(_TEXT_FAMILIES, 2))
 def test_every_setting_of_the_tokenizer(copy_of: CopyOf, family: Family) -> None:
-    """By day only the ids are compared: what is computed of them does not depend on how they were made."""
+    """By day the ids are compared and the numbers of a pair; its segments are the tokenizer's, too."""
     folder, opened = copy_of(family), 0
     path = folder / "tokenizer_config.json"
     whole = path.read_text(encoding="utf-8")

@@ -6,7 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from lab.questions.question import Option, Question, clear_winner, open_question, shuffled
+from lab.course.pages import LESSONS, Lesson
+from lab.lessons.open_lesson import askings
+from lab.questions.asking import Asking
+from lab.questions.question import Option, Question, bet, clear_winner, open_question, shuffled, which_holds
 
 
 def test_an_open_question_waits_for_its_answer() -> None:
@@ -58,3 +61,34 @@ def test_hiding_a_question_leaves_no_answer_in_it() -> None:
     hidden = Question("which", "Which?", options, hint="Look there.", link={"text": "x"}).hidden()
     assert hidden.is_open and [option.text for option in hidden.options] == ["a", "b", "c"]
     assert not [told for told in ("Why", "there", "correct=True", "text': 'x") if told in repr(hidden)]
+
+
+ASKINGS = [(lesson, asking) for lesson in LESSONS for asking in askings(lesson)]
+
+
+@pytest.mark.parametrize(("lesson", "asking"), ASKINGS, ids=lambda each: getattr(each, "id", ""))
+def test_what_a_question_rests_on_was_shown_by_then(lesson: Lesson, asking: Asking) -> None:
+    if asking.basis.kind == "derivable":
+        there, step, shown = asking.basis.of
+        earlier = [each.id for each in LESSONS[: LESSONS.index(lesson) + 1]]
+        assert there in earlier and shown
+        source = next(each for each in LESSONS if each.id == there)
+        assert source.step(step)
+    else:
+        assert all(each.endswith(".") for each in asking.basis.of) and len(set(asking.basis.of)) == len(asking.basis.of)
+
+
+def test_a_bet_needs_two_beliefs() -> None:
+    with pytest.raises(ValueError, match="two or three beliefs, not 1"):
+        bet("One.")
+
+
+def test_mixed_outcomes_have_the_right_one_at_every_place() -> None:
+    asked = [
+        which_holds("a", f"Question {n}?", "Why.", {"x": True, "y": False, "z": False}, mixed=True) for n in range(60)
+    ]
+    counts = [sum(question.answer == place for question in asked) for place in range(3)]
+    assert min(counts) > 10
+    assert all(question.options[question.answer].text == "x" for question in asked)
+    ordered = which_holds("a", "Question?", "Why.", {"x": False, "y": True})
+    assert [option.text for option in ordered.options] == ["x", "y"]

@@ -299,7 +299,7 @@ def one_word(own: Trace, other: Trace, places: tuple[int, int], at: Head, which:
 
 
 def _bars(found: SwapOutcome, which: Literal["own", "other"]) -> Figure:
-    runs = {
+    rows = {
         "as it is": found.plain,
         "heads swapped": found.heads_swapped,
         "others swapped": found.rest_swapped,
@@ -307,9 +307,9 @@ def _bars(found: SwapOutcome, which: Literal["own", "other"]) -> Figure:
         "heads at mean": found.at_mean,
     }
     word = found.own_word if which == "own" else found.other_word
-    values = [each.own if which == "own" else each.other for each in runs.values()]
+    values = [each.own if which == "own" else each.other for each in rows.values()]
     title, scale = f"Probability of {word}", Scale("Probability", (0.0, 1.0), ".2f")
-    return bars(list(runs), values, scale, title=title, highlight=(0, 1, 2))
+    return bars(list(rows), values, scale, title=title, highlight=(0, 1, 2))
 
 
 def _choose_other(view: OneHead) -> Asked | None:

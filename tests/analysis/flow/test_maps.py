@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lab
-from lab.analysis.flow.maps import Links, contribution_norms, layer_map, layer_maps, strongest_links
+from lab.analysis.flow.maps import Links, contribution_norms, layer_map, layer_maps, rollout, strongest_links
 from lab.models.trace import Trace
 from tests.conftest import TinyCheckpoint
 
@@ -119,3 +119,23 @@ def test_tokens_left_out_and_weights_of_zero_have_no_links() -> None:
         (layer, key, query) for layer in (0, 1) for query in (1, 2, 3) for key in range(1, query + 1)
     }
     assert len(strongest_links(maps, 1.1, 100)) == 0
+
+
+def naive(maps: np.ndarray) -> np.ndarray:
+    n = maps.shape[-1]
+    whole = [[float(i == j) for j in range(n)] for i in range(n)]
+    for one in maps:
+        both = [[float(one[i, j]) + (i == j) for j in range(n)] for i in range(n)]
+        share = [[both[i][j] / sum(both[i]) for j in range(n)] for i in range(n)]
+        whole = [[sum(share[i][m] * whole[m][j] for m in range(n)) for j in range(n)] for i in range(n)]
+    return np.array(whole)
+
+
+@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
+@pytest.mark.parametrize("norms", [False, True])
+def test_of_a_trained_model(model: str, norms: bool) -> None:
+    maps = layer_maps(lab.trace(lab.load_model(model), "The sleepy cat sat on the mat."), None, norms=norms)
+    found = rollout(maps)
+    assert np.abs(found - naive(maps)).max() < 1e-6
+    assert np.abs(found.sum(axis=1) - 1).max() < 1e-5
+    assert (model == "lab-gpt2") == (np.abs(np.triu(found, 1)).max() == 0)

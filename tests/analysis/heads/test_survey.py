@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lab.analysis.heads.patterns import PATTERNS, average_patterns, head_patterns, trace_roles
+import lab
+from lab.analysis.heads.metrics import trace_metrics
+from lab.analysis.heads.patterns import PATTERNS, average_patterns, head_patterns, trace_patterns, trace_roles
 from lab.analysis.heads.survey import (
     FEATURES,
     TWIN_READS,
@@ -22,7 +24,7 @@ from lab.analysis.heads.values import layer_groups, uniform_attention
 from lab.models.encoding import Encoding
 from lab.models.trace import trace
 from lab.models.twin import untrained_twin
-from lab.toy.models import random_toy
+from lab.toy.models import constructed_toy, random_toy
 
 TEXTS = ("a b c d", "b b e", "d a a c e b", "c d", "b e a", "a a")
 
@@ -76,3 +78,14 @@ def test_features_by_name() -> None:
     features = np.arange(2.0 * len(FEATURES)).reshape(1, 2, len(FEATURES))
     assert feature(features, "broad").tolist() == feature(features, "spread").tolist()
     assert feature(features, FEATURES[3]).tolist() == [[3.0, 3.0 + len(FEATURES)]]
+
+
+def test_features_are_the_corrected_numbers_of_the_other_analyses() -> None:
+    trace = lab.trace(constructed_toy(9, 8), "c e b e c a c")
+    nothing = [None] * len(trace)
+    found = features_of(list(layer_groups(trace)), HeadSample(trace, nothing, nothing))
+    assert found.shape == (1, 3, len(FEATURES))
+    columns = dict(zip(FEATURES, np.moveaxis(found, -1, 0), strict=True))
+    np.testing.assert_array_equal(columns["sparsity"], trace_metrics(trace).corrected["sparsity"])
+    np.testing.assert_array_equal(columns["same_word"], trace_patterns(trace).same_word)
+    assert np.isnan(columns["function_words"]).all()

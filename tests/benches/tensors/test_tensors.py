@@ -12,12 +12,15 @@ import pytest
 
 import lab
 from lab.analysis.layers.inspector import Cut, rows_of, values
-from lab.benches.tensors.tensors import MOST_COLUMNS, MOST_ROWS, csv, snippet, tensor_part
-from lab.models.tensor_index import catalogue
+from lab.benches.tensors.tensors import MOST_COLUMNS, MOST_ROWS, csv, drawn_at, part_of, snippet, tensor_part
+from lab.figures.machine_of_run import NUMBERS, machine
+from lab.models.tensor_entries import DESCRIBED
+from lab.models.tensor_index import catalogue, entry_of, missing
 from lab.models.trace import Trace
 from lab.models.twin import random_twin
 from lab.toy.models import constructed_toy, random_toy
 from lab.toy.training import Plan, untrained
+from tests.checkpoints import FAMILIES, Family
 from tests.conftest import TinyCheckpoint
 from tests.thorough import some
 
@@ -98,3 +101,38 @@ def test_csv_holds_the_numbers_under_their_names() -> None:
         np.testing.assert_allclose(
             frame.to_numpy(), np.atleast_2d(values(traced, cut)), rtol=1e-6, err_msg=cut.entry.name
         )
+
+
+OUTSIDE = {"pair", "replaced"}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_tensor_of_every_family_is_in_a_part_that_is_drawn(
+    tiny_checkpoint: TinyCheckpoint, family: Family
+) -> None:
+    trace = lab.trace(lab.load_model(tiny_checkpoint(family)), "A cat.")
+    parts = {part.id for part in machine(trace).parts}
+    for entry in catalogue(trace):
+        assert (part_of(trace, entry) in parts) == (entry.place not in OUTSIDE), entry.name
+    for part in parts:
+        name = drawn_at(trace, part, 1)
+        assert name or (part == "word" and trace.model.weights.vocabulary_head is None)
+        assert not name or part_of(trace, entry_of(trace, name)) == part
+    first = next(iter(parts & {"norm_1"}), "vectors")  # ModernBERT's first layer has no LayerNorm before its heads
+    found = drawn_at(trace, first, 0)
+    assert not found or not missing(trace, entry_of(trace, found), 0)
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2"])
+def test_a_part_leads_to_the_numbers_that_it_draws(tiny_checkpoint: TinyCheckpoint, family: Family) -> None:
+    trace = lab.trace(lab.load_model(tiny_checkpoint(family)), "A cat.")
+    figure = machine(trace)
+    drawn = {"vectors": figure.states[1], "add_2": figure.states[2]}
+    drawn |= {part: values[1] for part, values in figure.strips.items() if part != "neurons"}
+    for part, numbers in drawn.items():
+        tensor = getattr(trace.layer(1), drawn_at(trace, part, 1).removeprefix("layer."))
+        assert np.array_equal(tensor[:, :NUMBERS].numpy(), numbers), part
+
+
+def test_every_described_tensor_has_a_place() -> None:
+    assert all(entry.place and entry.axes and entry.formula and entry.source for entry in DESCRIBED)

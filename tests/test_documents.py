@@ -108,3 +108,16 @@ def test_the_ratios_in_measured_are_those_of_the_benchmarks() -> None:
     for row, (ratio, sizes) in times.items():
         quoted = [float(figure) for figure in told[row].split(" / ")]
         assert quoted == pytest.approx([1 / found[ratio, tokens] for tokens in sizes], rel=0.04), row
+
+
+def test_the_tree_of_folders_has_a_line_for_each_folder() -> None:
+    architecture = (ROOT / "docs/architecture.md").read_text("utf-8")
+    tree = architecture.partition("\n## Folders\n")[2].partition("\n## ")[0]
+    lines = [line.split()[0] for line in tree.splitlines() if line.startswith("    ") and line.strip()]
+    folders = {path.parent.name for path in ROOT.glob("lab/*/__init__.py")} | {
+        "pages",
+        "training",
+        "benchmarks",
+        "tests",
+    }
+    assert {f"{folder}/" for folder in folders} <= set(lines)

@@ -25,6 +25,47 @@ from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import KEY_TOKEN, LOOK_UP, STEP, TEACH, TEXT, TOKEN
 from lab.ui.taking import tell
 
+_MARKED = "_terms_marked"
+# No term is looked for in code, formulas, links, Streamlit's signs, words quoted from a text, and examples in italics.
+_OTHER = re.compile(
+    r"`[^`]*`|\$[^$]*\$|\[[^\]]*\]\([^)]*\)|:[\w/-]+:|:[\w-]+\[[^\]]*\]|<[^>]*>|“[^”]*”|(?<!\*)\*[^*]+\*(?!\*)"
+)
+
+
+def forget_marks() -> None:
+    """Begin a page on which no term is marked yet."""
+    st.session_state[_MARKED] = {}
+
+
+def say(text: str, **given: Any) -> None:
+    """Draw a text of the lab (Markdown) with its terms marked; ``given`` are arguments of ``st.markdown``."""
+    st.markdown(marked(text), **given)
+
+
+def marked(text: str) -> str:
+    """Mark the terms that the page uses here first; a class sees the text as it is."""
+    if TEACH.chosen():
+        return text
+    where: dict[str, str] = st.session_state.setdefault(_MARKED, {})
+    others = [found.span() for found in _OTHER.finditer(text)]
+    pieces, at, here = [], 0, set()
+    for term, start, end in uses(text):
+        # A part of the page that is drawn again keeps its marks.
+        elsewhere = where.get(term.name, text) != text
+        if term in here or elsewhere or any(begin < end and start < stop for begin, stop in others):
+            continue
+        here.add(term)
+        where[term.name] = text
+        pieces += [text[at:start], _link(text[start:end], term)]
+        at = end
+    return "".join([*pieces, text[at:]])
+
+
+def _link(spelling: str, term: Term) -> str:
+    meaning = unmarked(term.meaning).replace("*", "").replace('"', "”")
+    return f'[{spelling}]({page_of("glossary").slug}?{LOOK_UP.name}={quote(term.name)} "{meaning}")'
+
+
 # The shell's style sheet separates the meaning from the figure by a line and space, not by a box.
 _MEANING = "meaning"
 _TRIED = "_tried"
@@ -242,44 +283,3 @@ def draw_chips(chips: Sequence[Chip], ids: Sequence[int] | None = None, groups: 
     """
     with st.container(height=_BOX if len(chips) > _MANY else "content", border=False):
         st.html(token_chips(chips, ids=ids, groups=groups))
-
-
-_MARKED = "_terms_marked"
-# No term is looked for in code, formulas, links, Streamlit's signs, words quoted from a text, and examples in italics.
-_OTHER = re.compile(
-    r"`[^`]*`|\$[^$]*\$|\[[^\]]*\]\([^)]*\)|:[\w/-]+:|:[\w-]+\[[^\]]*\]|<[^>]*>|“[^”]*”|(?<!\*)\*[^*]+\*(?!\*)"
-)
-
-
-def forget_marks() -> None:
-    """Begin a page on which no term is marked yet."""
-    st.session_state[_MARKED] = {}
-
-
-def say(text: str, **given: Any) -> None:
-    """Draw a text of the lab (Markdown) with its terms marked; ``given`` are arguments of ``st.markdown``."""
-    st.markdown(marked(text), **given)
-
-
-def marked(text: str) -> str:
-    """Mark the terms that the page uses here first; a class sees the text as it is."""
-    if TEACH.chosen():
-        return text
-    where: dict[str, str] = st.session_state.setdefault(_MARKED, {})
-    others = [found.span() for found in _OTHER.finditer(text)]
-    pieces, at, here = [], 0, set()
-    for term, start, end in uses(text):
-        # A part of the page that is drawn again keeps its marks.
-        elsewhere = where.get(term.name, text) != text
-        if term in here or elsewhere or any(begin < end and start < stop for begin, stop in others):
-            continue
-        here.add(term)
-        where[term.name] = text
-        pieces += [text[at:start], _link(text[start:end], term)]
-        at = end
-    return "".join([*pieces, text[at:]])
-
-
-def _link(spelling: str, term: Term) -> str:
-    meaning = unmarked(term.meaning).replace("*", "").replace('"', "”")
-    return f'[{spelling}]({page_of("glossary").slug}?{LOOK_UP.name}={quote(term.name)} "{meaning}")'

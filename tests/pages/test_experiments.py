@@ -24,6 +24,7 @@ from lab.experiments.grammar.measure import GrammarTest, known
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.loading import LoadedModel, load_model
 from lab.ui import long_work
+from lab.ui.experiments import page
 from lab.ui.experiments.claim_table import frame
 from lab.ui.experiments.experiment import Experiment
 from tests.pages.apptest import Offer, claims, press, reveal, shows_claims, visit, words, worked
@@ -166,6 +167,24 @@ def test_any_other_model_runs_in_the_background_and_can_be_stopped(
     press(at, "Run the experiment")
     worked(at)
     assert shows_claims(at) and "measured on this server" in words(at)
+
+
+def test_a_run_that_ends_while_the_page_is_drawn_waits_for_the_next_run_of_the_page(
+    offer: Offer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its result would bring a second button for the same run."""
+    offered, made = threading.Event(), result_of("lab-bert")
+    draw_offer = page._offer_run
+
+    def ends(*arguments: Any) -> None:
+        draw_offer(*arguments)
+        offered.set()
+
+    monkeypatch.setattr(page, "_offer_run", ends)
+    monkeypatch.setattr(type(measure.MEASUREMENT), "known", lambda *_: made if offered.is_set() else None)
+    at = reveal(visit(PAGE, model=offer("bert")))
+    assert offered.is_set() and not shows_claims(at)
+    assert shows_claims(at.run())
 
 
 def test_a_model_that_reads_nothing_whole_is_refused(offer: Offer, monkeypatch: pytest.MonkeyPatch) -> None:

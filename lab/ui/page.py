@@ -46,7 +46,7 @@ from lab.ui.screen import offer_back, papers, say, way_to
 from lab.ui.selection import Selection
 from lab.ui.shared.machine import open_machine
 from lab.ui.shared.unreadable_text import say_unreadable
-from lab.ui.texts import COURSE, show_switch, whose
+from lab.ui.texts import COURSE, show_switch, shown_at, whose
 
 _PLAIN = Interventions()
 _CAME = "_step_before"  # the step of a page from which the learner went on
@@ -262,8 +262,10 @@ class LessonPage(OpenPage):
             st.markdown(f"*Last stop:* {story.last} **Now:** {story.now}")
         if not self.selection[parameters.TEACH]:
             say_time(self.header.time, self.lesson, chosen)
-        if self.selection[parameters.MODE] != parameters.TOY and not self.brings_its_own_words:
-            show_switch(self.lesson.text_at(chosen))
+        if self.selection[parameters.MODE] != parameters.TOY:
+            shown_at(self.lesson, chosen)
+            if not self.brings_its_own_words:
+                show_switch(self.lesson.text_at(chosen))
         return chosen
 
     @property

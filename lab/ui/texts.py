@@ -10,6 +10,7 @@ from typing import Any
 
 import streamlit as st
 
+from lab.course.pages import Lesson
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui.parameter_kinds import Parameter, shorten
 from lab.ui.parameters import (
@@ -76,6 +77,13 @@ def begin(own: str, at: str = "", *, tried: bool = False) -> str:
 def pass_by(at: str) -> None:
     """Note that a step is on screen that shows no text: a toy's."""
     st.session_state[_AT] = at
+
+
+def shown_at(lesson: Lesson, step: str) -> None:
+    """Note the step that a page shows: not every model has the step that was to come, and its text stays here."""
+    came = str(st.session_state.get(_AT, "")).partition("/")[2]
+    if lesson.text_at(step) == lesson.text_at(came):
+        st.session_state[_AT] = f"{lesson.id}/{step}"
 
 
 def _lesson(at: str) -> str:

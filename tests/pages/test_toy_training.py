@@ -44,7 +44,7 @@ def test_a_training_that_fails_is_said_and_can_be_begun_again(monkeypatch: pytes
 
 def test_before_training_the_toy_is_called_untrained() -> None:
     at = visit(PAGE, **TOY)
-    assert "Before training: random weights, nothing is learned" in words(at)
+    assert "Before training, its weights are random" in words(at)
     assert at.selectbox(key="toy_task").value == TASKS[0].name
 
 

@@ -118,7 +118,7 @@ def test_the_steps_of_the_lessons_lead_to_their_toys() -> None:
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_the_toy_learns_on_the_page(rule, short: None) -> None:  # type: ignore[no-untyped-def]
     at = visit(LEARNS, mode="Toy", toy_rule=rule.name, toy_sentence="2")
-    assert "Before training: random weights, nothing is learned" in at.info[0].value
+    assert "Before training, its weights are random" in at.info[0].value
     sentences = [" ".join("abcdefgh"[word - 1] for word in each) for each in ruled(rule, SENTENCES, 0).sentences]
     shown = next(each.value for each in at.dataframe if "sentence" in each.value)
     assert shown["sentence"].tolist() == sentences

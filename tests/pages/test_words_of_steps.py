@@ -27,6 +27,7 @@ LONGER = {
     ("feed-forward", "plan"): 290,
     ("feed-forward", "two-meanings"): 260,
     ("masked-language-model", "hide-words"): 225,  # the task in training
+    ("feed-forward", "excited-by"): 290,  # twelve lines of texts, which are its figure
     ("how-it-learns", "one-step"): 330,
     ("a-task-of-your-own", "teach-it"): 270,
 }

@@ -68,6 +68,13 @@ def test_a_step_may_have_an_example_of_its_own() -> None:
     assert text(at) == STORY_TEXT and whose(at) == "Course"
 
 
+def test_the_first_text_typed_for_a_model_with_another_first_step_stays() -> None:
+    """A model that reads from left to right begins lesson 9 with a step of its own."""
+    at = visit(BLANK, model="lab-gpt2")
+    at.text_area(key="text").set_value(OWN).run()
+    assert whose(at) == "Yours" and text(at) == OWN
+
+
 def test_a_text_of_the_learner_is_one_click_away_on_every_step() -> None:
     at = visit(ATTENTION, step="map")
     at.text_area(key="text").set_value(OWN).run()

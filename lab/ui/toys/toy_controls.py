@@ -62,8 +62,7 @@ def say_trained(purpose: str, plan: Plan, teaches: str) -> None:
     kind = "rule" if task.hides else "task"
     if run is None or run.latest.step == 0:
         st.info(
-            f"{purpose} Before training: random weights, nothing is learned. {teaches} teaches the toy the {kind} "
-            f"“{task.name}”.",
+            f"{purpose} Before training, its weights are random. {teaches} teaches the toy the {kind} “{task.name}”.",
             icon=":material/model_training:",
         )
         return

@@ -15,8 +15,8 @@ from lab.rooms.database import open_database, writing
 from lab.rooms.rooms import Rooms
 from lab.rooms.schema import LIFE, USES, VERSION, make_tables
 from lab.rooms.server import RoomServer
-from tests.rooms.test_states import Time, clock  # noqa: F401, which is a fixture
 from tests.rooms.test_rooms import opened, rounds
+from tests.rooms.test_states import Time, clock  # noqa: F401, which is a fixture
 
 OLD = f"_v{VERSION - 1}"
 

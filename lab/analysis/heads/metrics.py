@@ -391,8 +391,8 @@ def uniform_by_length(causal: bool, threshold: float) -> Metrics:
 
 
 def effective_keys(attention: NDArray[Any] | Tensor) -> NDArray[np.float64]:
-    """Return the effective number of keys of each query, (H, n, n) maps -> (H, n).
+    """Return the effective number of keys of each row of weights, (..., n) -> (...).
 
     The number is 1 for a row with all weight on one key, and k for a row spread evenly over k keys.
     """
-    return np.exp(row_entropy(as_heads(attention)).astype(np.float64))
+    return np.exp(row_entropy(np.asarray(attention, np.float32)).astype(np.float64))

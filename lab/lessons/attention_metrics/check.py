@@ -6,11 +6,12 @@ import re
 
 import numpy as np
 
+from lab.analysis.heads.metrics import effective_keys
 from lab.analysis.heads.switched_off import log_change
 from lab.course.sentences.looks import STORY_TEXT
 from lab.lessons.attention_metrics import LESSON
 from lab.lessons.attention_metrics.at_rest import asked_of
-from lab.lessons.attention_metrics.effective import one_weight_more, widths
+from lab.lessons.attention_metrics.effective import one_weight_more
 from lab.lessons.attention_metrics.numbers import maximum_is_one_row, most_confident, why_divided
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.interventions import Interventions
@@ -52,7 +53,7 @@ def judge(entry: str) -> ChallengeVerdict:
     if len(numbers) != 2 or not 1 <= int(numbers[0]) <= config.layers or not 1 <= int(numbers[1]) <= config.heads:
         return ChallengeVerdict(met=False, said=NO_HEAD.format(layers=config.layers, heads=config.heads))
     at = int(numbers[0]) - 1, int(numbers[1]) - 1
-    keys = float(widths(run, place)[at])
+    keys = float(effective_keys(run.layer(at[0]).attention[at[1], place]))
     before = float(run.logits(place)[0].double().softmax(-1)[word])
     after = before * float(np.exp(log_change(run, place, word, to_mean=True)[at]))
     said = SAID.format(name=f"{numbers[0]}-{numbers[1]}", keys=keys, before=before, after=after)

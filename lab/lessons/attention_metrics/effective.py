@@ -64,10 +64,9 @@ def by_hand() -> str:
     return "\n".join([head, "|---|---|---|", *lines])
 
 
-def widths(traced: Trace, query: int) -> Values:
-    """Return the effective number of tokens of the row of ``query`` in every head, (L, H)."""
-    layers = range(traced.model.config.layers)
-    return np.stack([effective_keys(traced.layer(at).attention)[:, query] for at in layers])
+def rows_of(traced: Trace, query: int) -> Values:
+    """Return the row of ``query`` in every head, (L, H, n)."""
+    return np.stack([traced.layer(at).attention[:, query].numpy() for at in range(traced.model.config.layers)])
 
 
 def sharpest(traced: Trace, layer: int, head: int, query: int) -> Figure:
@@ -75,9 +74,10 @@ def sharpest(traced: Trace, layer: int, head: int, query: int) -> Figure:
 
     Full colours: the favourite is another word. The dashed line is the effective number of ``head`` of ``layer``.
     """
-    keys = widths(traced, query)
+    rows = rows_of(traced, query)
+    keys = effective_keys(rows)
     order = [divmod(int(at), keys.shape[1]) for at in np.argsort(keys, axis=None, kind="stable")[:_SHOWN]]
-    favourites = [int(traced.layer(at).attention[of, query].argmax()) for at, of in order]
+    favourites = [int(rows[at, of].argmax()) for at, of in order]
     labels = [f"{at + 1}-{of + 1} → {traced.labels[key]}" for (at, of), key in zip(order, favourites, strict=True)]
     elsewhere = np.flatnonzero(other_words(traced, query)[favourites]).tolist()
     scale = Scale("Tokens in effect", (0.0, max(float(keys[each]) for each in order)), ".2f")
@@ -88,7 +88,7 @@ def sharpest(traced: Trace, layer: int, head: int, query: int) -> Figure:
 
 def reading(spot: Spot) -> str:
     """State the effective number of tokens of the row on screen."""
-    keys = float(widths(spot.trace, spot.query)[spot.layer, spot.head])
+    keys = float(effective_keys(spot.traced.attention[spot.head, spot.query]))
     head = head_name((spot.layer, spot.head))
     return READING.format(query=spoken(spot.trace, spot.query), head=head, keys=keys, entropy=math.log(keys))
 

@@ -1,4 +1,4 @@
-"""How much each sublayer changes the residual stream, and how far a mistake in the forward pass moves each layer."""
+"""Sublayers in figures: the change of the residual stream by each, and the movement of each layer by a mistake."""
 
 from __future__ import annotations
 

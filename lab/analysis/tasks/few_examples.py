@@ -4,7 +4,7 @@ The model does not change. Only a weight for each number of a sentence's vector 
 
 A class teaches half of the sentences of each label, and tests the classifier on the other half.
 
-Beside the reason for an answer is the attention of [CLS], which is often taken for a reason and is none (Jain &
+The attention of [CLS] is given beside the reason for an answer: it is often taken for a reason, and is none (Jain &
 Wallace 2019).
 """
 

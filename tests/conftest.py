@@ -129,10 +129,6 @@ def nobody_steps_back() -> Iterator[None]:
         yield
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "one_by_day: has one of its cases in make test (tests/thorough.py)")
-
-
 def pytest_collection_finish() -> None:
     """What is imported and collected stays to the end, so the search for garbage looks at the rest alone."""
     gc.collect()

@@ -1,4 +1,4 @@
-"""The pages of a room on paper: its answer key before the class, its results, and what a participant keeps."""
+"""The pages of a room on paper: its answer key before the class, its results, and the page that a participant keeps."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ The model does not change. Only a weight for each number of a sentence's vector 
 
 A class teaches half of the sentences of each label, and tests the classifier on the other half.
 
-The attention of [CLS] is given beside the reason for an answer: it is often taken for a reason, and is none (Jain &
-Wallace 2019).
+The attention of [CLS] is given beside the reason for an answer. It is often taken for a reason, but it shows none
+(Jain & Wallace 2019).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The learner's own pair: two sentences with a blank, two words that compete in it, and what a patch recovers.
+"""The learner's own pair: two sentences with a blank, two words that compete in it, and the recovery by a patch.
 
 Pairs that cannot be patched are refused with a reason.
 """

@@ -1,4 +1,4 @@
-"""The sentences on which the last layer is trained, the trained copies of this server, and what pages show of them.
+"""The sentences on which the last layer is trained, the trained copies of this server, and their results.
 
 Visitors who train the same model on the same sentences share one copy. Its layer takes megabytes. When newer layers
 need room, the visitor with the most layers gives one up. The results that the pages have shown take kilobytes, and
